@@ -1,0 +1,304 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpm.h"
+#include "progress.h"
+#include "tribo/core/errors.h"
+#include "tribo/io/run_directory.h"
+#include "tribo/run/runner.h"
+#include "tribo/run/statistics.h"
+#include "tribo/scene/reader.h"
+#include "tribo/setup/model.h"
+#include "tribo/simulation.h"
+
+/// \file
+/// The command line: flags in, library calls, exit code out. No physics here.
+
+namespace {
+
+using namespace tribo;
+
+std::atomic<bool> stop_requested{false};
+
+/// The first Ctrl-C asks for an orderly end; the second ends at once.
+extern "C" void on_signal(int signal) {
+  stop_requested = true;
+  std::signal(signal, SIG_DFL);
+}
+
+/// Flags that say how a scene is read and run; shared by `run` and `check`.
+struct SceneFlags {
+  std::string scene;
+  std::vector<std::string> sets;
+  std::string device = "cpu";
+  std::string precision;
+  int threads = 0;
+  std::string isa;
+
+  void add_to(CLI::App& app) {
+    app.add_option("scene", scene, "scene file, or a run directory to use its resolved scene")->required();
+    app.add_option("--set", sets, "override a value: /json/pointer=value (repeatable)");
+    app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
+    app.add_option("--precision", precision, "float or double; the scene decides when not given")
+        ->check(CLI::IsMember({"float", "double"}));
+    app.add_option("--threads", threads, "CPU threads; 0 takes all")->check(CLI::Range(0, 4096))->capture_default_str();
+    app.add_option("--isa", isa,
+                   "CPU instruction set (" + fmt::format("{}", fmt::join(available_isas(), ", ")) +
+                       "); the best one when not given")
+        ->check(CLI::IsMember(available_isas()));
+  }
+  std::vector<Override> overrides() const {
+    std::vector<Override> all;
+    for (const std::string& set : sets) all.push_back(parse_override(set));
+    if (!precision.empty()) all.push_back({"/precision", "\"" + precision + "\""});
+    return all;
+  }
+  std::string scene_path() const {
+    return std::filesystem::is_directory(scene) ? (std::filesystem::path(scene) / "scene.json").string() : scene;
+  }
+  SimulationOptions simulation_options() const { return {device, threads, isa, {}}; }
+};
+
+struct RunCommand {
+  SceneFlags flags;
+  std::string directory;
+  std::optional<int> frames;
+  std::optional<int> from;
+  bool resume = false;
+  bool overwrite = false;
+  bool quiet = false;
+
+  void add_to(CLI::App& app) {
+    flags.add_to(app);
+    app.add_option("-o,--output", directory, "run directory; out/NAME when not given");
+    app.add_option("--frames", frames, "simulate this many frames instead of the scene's duration")
+        ->check(CLI::Range(1, 100'000'000));
+    auto* resume_flag = app.add_flag("--resume", resume, "continue the run in the directory from its last checkpoint");
+    app.add_option("--from", from, "with --resume: go back to the checkpoint at or before this frame")
+        ->check(CLI::Range(0, 100'000'000))
+        ->needs(resume_flag);
+    app.add_flag("--overwrite", overwrite, "replace a run that is already in the directory")->excludes(resume_flag);
+    app.add_flag("-q,--quiet", quiet, "print nothing but errors");
+  }
+
+  int operator()() {
+    const Scene scene = read_scene(flags.scene_path(), flags.overrides());
+    RunOptions options;
+    options.simulation = flags.simulation_options();
+    const bool own_directory = std::filesystem::is_directory(flags.scene);
+    options.directory = !directory.empty() ? directory : own_directory ? flags.scene : "out/" + scene.name;
+    options.overwrite = overwrite;
+    options.resume = resume;
+    options.from = from;
+    options.frames = frames;
+    options.stop = &stop_requested;
+    ProgressDisplay display(quiet);
+    options.on_step = [&](const RunProgress& p) { display.step(p); };
+    options.on_frame = [&](const RunProgress& p) { display.frame(p); };
+    options.on_note = [&](const std::string& text) {
+      if (!quiet) display.note(text);
+    };
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    const RunResult result = run_scene(scene, options);
+    display.finish();
+    if (!result.finished) {
+      fmt::print(stderr, "stopped after frame {}; a checkpoint is written. Continue with:\n  tribo run {} --resume\n",
+                 result.frame, result.directory);
+    } else if (!quiet) {
+      fmt::print("finished {} frames in {}\n", result.frame, result.directory);
+    }
+    return static_cast<int>(ExitCode::done);
+  }
+};
+
+struct CheckCommand {
+  SceneFlags flags;
+
+  void add_to(CLI::App& app) { flags.add_to(app); }
+
+  int operator()() {
+    const Scene scene = read_scene(flags.scene_path(), flags.overrides());
+    const double particles = expected_particles(scene);
+    const EngineOptions options{flags.device, scene.precision, flags.threads, flags.isa};
+    fmt::print("{}: no mistakes found\n", scene.file);
+    fmt::print("  name        {}\n", scene.name);
+    fmt::print("  frames      {} at {} per second, {} s\n", scene.frame_count(), scene.fps, scene.duration);
+    fmt::print("  grid        dx {} m, {} kernel, {}\n", scene.grid.dx, scene.grid.kernel, scene.grid.transfer);
+    fmt::print("  objects     {}\n", scene.objects.size());
+    for (const ObjectSpec& object : scene.objects) {
+      const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
+      fmt::print("    {:<18} {} of {} ({})\n", object.name, object.type, material.name,
+                 std::visit([](const auto& law) { return law.name; }, material.law));
+    }
+    fmt::print("  colliders   {}\n", scene.colliders.size());
+    fmt::print("  particles   about {:.0f}\n  tets        0\n  segments    0\n", particles);
+    fmt::print("  memory      about {:.0f} MiB on {}, {}\n",
+               estimated_bytes(options, build_model(scene), particles) / 1048576, flags.device, scene.precision);
+    Simulation simulation(scene, flags.simulation_options());
+    const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
+    fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
+    return static_cast<int>(ExitCode::done);
+  }
+};
+
+struct StatsCommand {
+  std::string directory;
+  bool json = false;
+  bool expect = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("directory", directory, "run directory")->required();
+    app.add_flag("--json", json, "print the statistics as a JSON array");
+    app.add_flag("--expect", expect, "check the scene's expect block; exit 1 when it is not met");
+  }
+
+  int operator()() {
+    const RunDirectory run(directory, RunDirectory::Mode::read);
+    const std::vector<std::string> lines = run.read_stats();
+    if (lines.empty()) throw IoError(directory + ": holds no statistics yet; run the scene first");
+    if (expect) {
+      const auto scene = nlohmann::json::parse(run.read_scene());
+      const std::vector<std::string> unmet =
+          unmet_expectations(scene.value("expect", nlohmann::json::object()).dump(), lines);
+      for (const std::string& sentence : unmet) fmt::print(stderr, "{}\n", sentence);
+      fmt::print("{} expectations unmet over {} frames\n", unmet.size(), lines.size());
+      return unmet.empty() ? 0 : 1;
+    }
+    if (json) {
+      fmt::print("[\n{}\n]\n", fmt::join(lines, ",\n"));
+      return 0;
+    }
+    fmt::print("{:>6}{:>10}{:>8}{:>11}{:>10}{:>13}{:>13}{:>13}{:>10}  {}\n", "frame", "time s", "steps", "dt min s",
+               "limit", "kinetic J", "elastic J", "gravity J", "wall s", "state");
+    std::vector<std::pair<std::string, double>> stages;
+    double wall = 0;
+    for (const std::string& text : lines) {
+      const auto line = nlohmann::json::parse(text);
+      const auto& energy = line.at("energy");
+      fmt::print("{:>6}{:>10.4f}{:>8}{:>11.2e}{:>10}{:>13.5g}{:>13.5g}{:>13.5g}{:>10.3f}  {}\n",
+                 line.at("frame").get<int>(), line.at("time").get<double>(), line.at("substeps").get<int>(),
+                 line.at("dt_min").get<double>(), line.at("dt_limit").get<std::string>(),
+                 energy.at("kinetic").get<double>(), energy.at("elastic").get<double>(),
+                 energy.at("gravity").get<double>(), line.at("wall_s").get<double>(),
+                 line.at("state_hash").get<std::string>());
+      wall += line.at("wall_s").get<double>();
+      for (const auto& [name, seconds] : line.at("stages").items()) {
+        const auto it = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.first == name; });
+        if (it == stages.end()) {
+          stages.emplace_back(name, seconds.get<double>());
+        } else {
+          it->second += seconds.get<double>();
+        }
+      }
+    }
+    fmt::print("\n{:.2f} s in all:", wall);
+    for (const auto& [name, seconds] : stages) fmt::print("  {} {:.0f}%", name, 100 * seconds / wall);
+    fmt::print("\n");
+    return 0;
+  }
+};
+
+struct ListCommand {
+  std::string kind;
+
+  void add_to(CLI::App& app) {
+    app.add_option("kind", kind, fmt::format("{}", fmt::join(list_kinds(), ", ")))
+        ->required()
+        ->check(CLI::IsMember(list_kinds()));
+  }
+  int operator()() {
+    for (const ListEntry& entry : list_entries(kind)) {
+      fmt::print("{:<22} {}\n", entry.name, entry.doc);
+      for (const std::string& detail : entry.details) fmt::print("    {}\n", detail);
+    }
+    return 0;
+  }
+};
+
+struct SchemaCommand {
+  bool reference = false;
+  void add_to(CLI::App& app) {
+    app.add_flag("--reference", reference, "print the scene reference manual (Markdown) instead");
+  }
+  int operator()() {
+    fmt::print("{}", reference ? scene_reference() : scene_schema() + "\n");
+    return 0;
+  }
+};
+
+struct BenchCommand {
+  std::vector<std::string> names;
+  BenchOptions options;
+  void add_to(CLI::App& app) {
+    app.add_option("names", names, "which benchmarks: mpm")->check(CLI::IsMember({"mpm"}));
+    app.add_option("--material", options.materials, "only these laws (see tribo list models)");
+    app.add_option("--particles", options.particles, "how many particles")->check(CLI::Range(1e3, 2e9));
+    app.add_option("--threads", options.threads, "how many threads; one and all when not given");
+    app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+    app.add_option("--precision", options.precision, "float or double")->check(CLI::IsMember({"float", "double"}));
+    app.add_option("--isa", options.isa, "CPU instruction set")->check(CLI::IsMember(available_isas()));
+    app.add_option("--repeats", options.repeats, "measurements of each row")->check(CLI::Range(1, 1000));
+    app.add_option("--csv", options.csv, "append the rows to this file");
+  }
+  int operator()() {
+    bench_mpm(options);
+    return 0;
+  }
+};
+
+template <class Command>
+void add_command(CLI::App& app, const char* name, const char* doc, Command& command, std::function<int()>& action) {
+  CLI::App* const sub = app.add_subcommand(name, doc);
+  command.add_to(*sub);
+  sub->callback([&] { action = [&] { return command(); }; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"tribo: frictional contact between diverse materials"};
+  app.set_version_flag("--version", std::string("tribo ") + version());
+  app.require_subcommand(1);
+  RunCommand run;
+  CheckCommand check;
+  StatsCommand stats;
+  ListCommand list;
+  SchemaCommand schema;
+  BenchCommand bench;
+  std::function<int()> action;
+  add_command(app, "run", "simulate a scene into a run directory", run, action);
+  add_command(app, "check", "find every mistake in a scene, or sum it up", check, action);
+  add_command(app, "stats", "energies, momenta and times of a run", stats, action);
+  add_command(app, "list", "what scenes can name", list, action);
+  add_command(app, "schema", "JSON Schema of the scene format, for editors", schema, action);
+  add_command(app, "bench", "throughput table", bench, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+  }
+  try {
+    return action();
+  } catch (const Error& error) {
+    fmt::print(stderr, "\n{}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "\nout of memory; use a larger grid spacing or fewer particles\n");
+    return static_cast<int>(ExitCode::device);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "\ninternal error: {}\nPlease report this with the scene file.\n", error.what());
+    return static_cast<int>(ExitCode::internal);
+  }
+}

@@ -1,0 +1,81 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tribo {
+namespace {
+
+std::string duration(double seconds) {
+  if (seconds < 0) return "--";
+  const auto s = static_cast<long long>(seconds + 0.5);
+  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+  if (s >= 60) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  return fmt::format("{}s", s);
+}
+
+std::string count(std::int64_t n) {
+  if (n >= 10'000'000) return fmt::format("{:.0f}M", static_cast<double>(n) * 1e-6);
+  if (n >= 1'000'000) return fmt::format("{:.1f}M", static_cast<double>(n) * 1e-6);
+  if (n >= 10'000) return fmt::format("{:.0f}k", static_cast<double>(n) * 1e-3);
+  return std::to_string(n);
+}
+
+std::string summary(const RunProgress& p) {
+  return fmt::format("frame {}/{}  t {:.3f} s  dt {:.2e} s ({})  {} particles  {} elapsed, {} left", p.frame, p.frames,
+                     p.time, p.step.dt, p.step.limit, count(p.particles), duration(p.wall), duration(p.remaining));
+}
+
+}  // namespace
+
+ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
+
+void ProgressDisplay::step(const RunProgress& progress) {
+  if (quiet_ || !terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_draw_ < std::chrono::milliseconds(100)) return;
+  last_draw_ = now;
+  draw(progress);
+}
+
+void ProgressDisplay::frame(const RunProgress& progress) {
+  if (quiet_) return;
+  if (terminal_) {
+    draw(progress);
+  } else {
+    fmt::print("{}\n", summary(progress));
+    std::fflush(stdout);
+  }
+}
+
+void ProgressDisplay::note(const std::string& text) {
+  clear_line();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void ProgressDisplay::finish() {
+  if (line_open_) fmt::print("\n");
+  line_open_ = false;
+  std::fflush(stdout);
+}
+
+void ProgressDisplay::draw(const RunProgress& p) {
+  constexpr int width = 24;
+  const double share = p.end_time > 0 ? std::clamp(p.time / p.end_time, 0.0, 1.0) : 1.0;
+  const int filled = static_cast<int>(share * width);
+  fmt::print("\r\033[K[{}{}] {}", std::string(static_cast<std::size_t>(filled), '#'),
+             std::string(static_cast<std::size_t>(width - filled), '.'), summary(p));
+  std::fflush(stdout);
+  line_open_ = true;
+}
+
+void ProgressDisplay::clear_line() {
+  if (line_open_) fmt::print("\r\033[K");
+  line_open_ = false;
+  std::fflush(stdout);
+}
+
+}  // namespace tribo

@@ -1,0 +1,50 @@
+# Sourced by ./run and ./test: installs what the build needs and builds Release into build/. Quick the second time.
+
+# Debian packages and why each is needed.
+packages=(
+  g++ "the compiler"
+  cmake "the build system"
+  ninja-build "runs the build"
+  libtbb-dev "threads"
+  libfmt-dev "text"
+  nlohmann-json3-dev "scene files"
+  libcli11-dev "command-line flags"
+  libzstd-dev "compression of frames and checkpoints"
+  libxxhash-dev "their checksums"
+  libgtest-dev "tests"
+)
+
+install_packages() {
+  local missing=() i
+  for ((i = 0; i < ${#packages[@]}; i += 2)); do
+    dpkg-query -W -f '${Status}' "${packages[i]}" 2>/dev/null | grep -q 'ok installed' || missing+=("$i")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local names=() sudo=""
+  echo "tribo needs these Debian packages; installing them with apt-get:"
+  for i in "${missing[@]}"; do
+    printf '  %-20s %s\n' "${packages[i]}" "${packages[i + 1]}"
+    names+=("${packages[i]}")
+  done
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "not root and no sudo: please install them yourself" >&2; exit 3; }
+    sudo=sudo
+  fi
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${names[@]}" >/dev/null
+}
+
+build_tribo() {
+  install_packages
+  # Configure only once: the build reconfigures itself when its own files change.
+  if [ ! -f build/build.ninja ]; then
+    echo "configuring (build/configure.log)"
+    mkdir -p build
+    cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
+  fi
+  # ninja prints nothing when there is nothing to do; the first build takes some minutes.
+  if ! ninja -C build -n | grep -q 'no work to do'; then
+    echo "building into build/ (a few minutes the first time)"
+    if [ -t 1 ]; then ninja -C build; else ninja -C build >build/build.log 2>&1 || { tail -50 build/build.log >&2; exit 1; }; fi
+  fi
+}

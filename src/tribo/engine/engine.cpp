@@ -1,0 +1,126 @@
+#include "tribo/engine/engine.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tribo/core/errors.h"
+#include "tribo/engine/backends.h"
+
+namespace tribo {
+namespace {
+
+using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&);
+
+struct CpuBackend {
+  const char* isa;
+  bool (*supported)();
+  Factory make;
+};
+
+/// CPU backends in this binary, best first. The build decides which there are.
+const std::vector<CpuBackend>& cpu_backends() {
+  static const std::vector<CpuBackend> all = {
+#if defined(TRIBO_HAS_AVX512)
+    {"avx512", [] { return __builtin_cpu_supports("x86-64-v4") != 0; }, &cpu_avx512::make_backend_engine},
+#endif
+#if defined(TRIBO_HAS_AVX2)
+    {"avx2", [] { return __builtin_cpu_supports("x86-64-v3") != 0; }, &cpu_avx2::make_backend_engine},
+#endif
+    {"generic", [] { return true; }, &cpu_generic::make_backend_engine},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> names;
+  for (const CpuBackend& backend : cpu_backends())
+    if (backend.supported()) names.emplace_back(backend.isa);
+  return names;
+}
+
+bool has_cuda() {
+#if defined(TRIBO_HAS_CUDA)
+  return true;
+#else
+  return false;
+#endif
+}
+
+void ObjectSums::add(const ObjectSums& other) {
+  particles += other.particles;
+  mass += other.mass;
+  mass_position += other.mass_position;
+  momentum += other.momentum;
+  angular_momentum += other.angular_momentum;
+  for (int k = 0; k < Sym<double, 3>::size; ++k) second_moment.s[k] += other.second_moment.s[k];
+  kinetic += other.kinetic;
+  elastic += other.elastic;
+  gravity += other.gravity;
+  for (int k = 0; k < 3; ++k) {
+    low[k] = std::min(low[k], other.low[k]);
+    high[k] = std::max(high[k], other.high[k]);
+  }
+}
+
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
+  const int D = model.dimension;
+  const double real = options.precision == "double" ? 8 : 4;
+  const double column_bytes = real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1) + 8;
+  const double sorting_bytes = 2 * 8 + 3 * 4 + real + 4;
+  // Arenas and grid: a block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full
+  // block is a fair guess before the particles exist.
+  const double per_block = 4 * real * (std::pow(8.0, D) + 2 * std::pow(4.0, D));
+  const double blocks = particles / (0.25 * 8 * std::pow(4.0, D));
+  return particles * (column_bytes + sorting_bytes) + blocks * per_block;
+}
+
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed) {
+  if (options.device == "cuda") {
+#if defined(TRIBO_HAS_CUDA)
+    return cuda::make_backend_engine(options, model, seed);
+#else
+    throw DeviceError(
+        "--device cuda: this tribo was built without CUDA; rebuild where nvcc is found, or use "
+        "--device cpu");
+#endif
+  }
+  if (options.device != "cpu") throw DeviceError("unknown device '" + options.device + "'; use cpu or cuda");
+  for (const CpuBackend& backend : cpu_backends()) {
+    if (!options.isa.empty() && options.isa != backend.isa) continue;
+    if (backend.supported()) return backend.make(options, model, seed);
+  }
+  throw DeviceError("instruction set '" + options.isa + "' is not available here");
+}
+
+Container save_state(Engine& engine) {
+  Container checkpoint;
+  checkpoint.kind = "checkpoint";
+  engine.visit_state([&](const char* name, DType type, std::int64_t count, const void* data) {
+    NamedArray array;
+    array.name = name;
+    array.type = type;
+    array.count = static_cast<std::uint64_t>(count);
+    array.data.resize(static_cast<std::size_t>(count) * size_of(type));
+    if (count > 0) std::memcpy(array.data.data(), data, array.data.size());
+    checkpoint.arrays.push_back(std::move(array));
+  });
+  return checkpoint;
+}
+
+std::uint64_t hash_state(Engine& engine) {
+  XXH3_state_t* const hash = XXH3_createState();
+  XXH3_64bits_reset(hash);
+  engine.visit_state([&](const char*, DType type, std::int64_t count, const void* data) {
+    XXH3_64bits_update(hash, data, static_cast<std::size_t>(count) * size_of(type));
+  });
+  const std::uint64_t value = XXH3_64bits_digest(hash);
+  XXH3_freeState(hash);
+  return value;
+}
+
+}  // namespace tribo

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tribo/core/types.h"
+#include "tribo/io/container.h"
+#include "tribo/io/frame.h"
+#include "tribo/setup/model.h"
+
+/// \file
+/// Where plain C++ meets device code: one interface, implemented by every backend from the same sources.
+
+namespace tribo {
+
+/// What one substep did.
+struct StepReport {
+  double dt = 0;           ///< [s]
+  const char* limit = "";  ///< what bounded it: cfl, wave, dt_max, collider, frame or retry
+};
+
+/// Sums over the particles of one object.
+struct ObjectSums {
+  std::int64_t particles = 0;
+  double mass = 0;                                              ///< [kg]
+  Vec<double, 3> mass_position = Vec<double, 3>::zero();        ///< sum m x [kg m]
+  Vec<double, 3> momentum = Vec<double, 3>::zero();             ///< [kg m/s]
+  Vec<double, 3> angular_momentum = Vec<double, 3>::zero();     ///< about the origin, affine part included
+  Sym<double, 3> second_moment = Sym<double, 3>::isotropic(0);  ///< sum m x x^T [kg m^2]
+  double kinetic = 0;                                           ///< [J], affine part included
+  double elastic = 0;                                           ///< [J]
+  double gravity = 0;                                           ///< [J], zero at the origin
+  Vec<double, 3> low = Vec<double, 3>::filled(1e300);           ///< bounds [m]
+  Vec<double, 3> high = Vec<double, 3>::filled(-1e300);
+
+  void add(const ObjectSums& other);
+};
+
+/// How much there is of everything.
+struct EngineCounts {
+  std::int64_t particles = 0;
+  std::int64_t active_blocks = 0;
+};
+
+/// A simulation on one device, in one precision and dimension.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual double time() const = 0;
+  virtual std::int64_t step_count() const = 0;
+
+  /// One substep, which ends at `until` at the latest. Throws DivergedError.
+  virtual StepReport step(double until) = 0;
+
+  /// What the next substep's dt would be, without taking it.
+  virtual StepReport next_dt(double until) = 0;
+
+  virtual std::vector<ObjectSums> measure() = 0;
+  virtual Frame frame(int number) = 0;
+  virtual EngineCounts counts() const = 0;
+
+  /// Host copies of the state's arrays one after the other, the same in every run: for saving and hashing.
+  using ArrayVisitor = std::function<void(const char* name, DType type, std::int64_t count, const void* data)>;
+  virtual void visit_state(const ArrayVisitor& visit) = 0;
+  /// Restores what visit_state showed. Throws IoError naming what does not fit.
+  virtual void load(const Container& checkpoint) = 0;
+
+  virtual const std::vector<std::pair<const char*, double>>& stage_seconds() const = 0;
+  virtual void clear_stage_seconds() = 0;
+  virtual std::size_t bytes() const = 0;  ///< device memory held
+};
+
+struct EngineOptions {
+  std::string device = "cpu";       ///< cpu or cuda
+  std::string precision = "float";  ///< float or double
+  int threads = 0;                  ///< 0: all
+  std::string isa;                  ///< CPU instruction set; empty: the best this machine has
+};
+
+/// Bytes an engine will need for so many particles; what is asked for before anything is allocated.
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles);
+
+/// An engine with the particles in place. Throws DeviceError when the device is absent or memory is short.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed);
+
+/// CPU instruction sets this binary was built for and this machine can run, best first.
+std::vector<std::string> available_isas();
+
+/// Whether the CUDA backend is in this binary.
+bool has_cuda();
+
+/// The state as a checkpoint, and its hash.
+Container save_state(Engine& engine);
+std::uint64_t hash_state(Engine& engine);
+
+}  // namespace tribo

@@ -1,0 +1,408 @@
+#include "tribo/engine/solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tribo/core/cast_numbers.h"
+#include "tribo/core/errors.h"
+#include "tribo/engine/backends.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Numbers of the state that are not columns, in the order they are saved.
+template <class Real, int D>
+std::vector<double> scalars(const State<Real, D>& s) {
+  return {s.time, static_cast<double>(s.step), s.drift, s.speed, s.wave_speed2};
+}
+template <class Real, int D>
+void set_scalars(State<Real, D>& s, std::span<const double> from) {
+  s.time = from[0];
+  s.step = static_cast<std::int64_t>(from[1]);
+  s.drift = from[2];
+  s.speed = from[3];
+  s.wave_speed2 = from[4];
+}
+
+/// An array of a checkpoint, or an error that says what is wrong with it.
+template <class T>
+std::span<const T> expect_array(const Container& checkpoint, const std::string& name, std::int64_t count) {
+  const NamedArray* array = checkpoint.find(name);
+  if (array == nullptr) throw IoError("checkpoint has no array '" + name + "'; it was written by another version");
+  if (array->type != dtype_of<T>())
+    throw IoError("checkpoint array '" + name + "' has another precision; resume with the precision of the run");
+  if (count >= 0 && array->count != static_cast<std::uint64_t>(count))
+    throw IoError("checkpoint array '" + name + "' has " + std::to_string(array->count) + " entries, expected " +
+                  std::to_string(count));
+  return array->as<T>();
+}
+
+/// Columns of a range of particles on the host.
+template <class T>
+class HostColumn {
+ public:
+  template <int N>
+  void fetch(Exec& ex, const Field<T, N>& field, Index first, Index n) {
+    stride_ = static_cast<std::size_t>(n);
+    data_.resize(stride_ * N);
+    for (int k = 0; k < N; ++k)
+      copy_to_host(ex, field.c[k], data_.data() + stride_ * static_cast<std::size_t>(k), n, first);
+  }
+  double at(int component, Index i) const {
+    return static_cast<double>(data_[stride_ * static_cast<std::size_t>(component) + static_cast<std::size_t>(i)]);
+  }
+
+ private:
+  std::size_t stride_ = 0;
+  std::vector<T> data_;
+};
+
+}  // namespace
+
+template <class Real, int D>
+Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed)
+    : model_(model), exec_(options.threads) {
+  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()));
+  const auto available = static_cast<double>(available_memory(exec_));
+  if (needed > available)
+    throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
+                      std::to_string(static_cast<long long>(needed / 1048576)) + " MiB, " +
+                      std::to_string(static_cast<long long>(available / 1048576)) +
+                      " MiB are free; use a larger grid spacing or fewer particles");
+  constants_.dx = static_cast<Real>(model.dx);
+  for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
+  std::vector<Real> inverse_density;
+  for (const MaterialSpec& material : model.materials) {
+    constants_.laws.push_back(cast_variant<Real>(material.law));
+    constants_.densities.push_back(material.density);
+    inverse_density.push_back(static_cast<Real>(1 / material.density));
+  }
+  copy_to_device(exec_, inverse_density.data(), work_.inverse_density, static_cast<Index>(inverse_density.size()));
+  std::vector<Index> group;
+  for (const Model::Object& object : model.objects) group.push_back(object.material);
+  copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
+
+  upload(seed);
+  sort_particles(exec_, constants_, state_, work_);
+  build_grid(exec_, constants_, state_, work_);
+  evaluate_stress(exec_, constants_, state_, work_);
+}
+
+template <class Real, int D>
+void Solver<Real, D>::upload(const ParticleSeed& seed) {
+  const auto n = static_cast<Index>(seed.x.size());
+  state_.count = n;
+  std::vector<Real> column(static_cast<std::size_t>(n));
+  const auto send = [&](Array<Real>& to, const auto& value) {
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = static_cast<Real>(value(i));
+    copy_to_device(exec_, column.data(), to, n);
+  };
+  const auto object_of = [&](std::size_t i) -> const Model::Object& {
+    return model_.objects[static_cast<std::size_t>(seed.object[i])];
+  };
+  auto& p = state_.particles;
+  for (int k = 0; k < D; ++k) {
+    send(p.x.c[k], [&](std::size_t i) { return seed.x[i][k]; });
+    send(p.v.c[k], [&](std::size_t i) { return seed.v[i][k]; });
+  }
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) {
+      // v = spin x r has the gradient [spin]_x.
+      send(p.C.c[D * i + j], [&](std::size_t q) {
+        const Vec<double, 3>& w = object_of(q).spin;
+        const double matrix[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
+        return matrix[i][j];
+      });
+      send(p.F.c[D * i + j], [&](std::size_t q) { return seed.F.empty() ? (i == j ? 1.0 : 0.0) : seed.F[q](i, j); });
+    }
+  for (int k = 0; k < 2; ++k)
+    send(p.history.c[k], [&](std::size_t i) {
+      const auto& law = model_.materials[static_cast<std::size_t>(object_of(i).material)].law;
+      return std::visit([&](const auto& l) { return l.initial_history()[k]; }, law);
+    });
+  p.tau.resize_discard(n);
+  for (auto& array : p.tau.c) send(array, [](std::size_t) { return 0.0; });
+  send(p.m.c[0], [&](std::size_t i) { return seed.m[i]; });
+  std::vector<Index> id(static_cast<std::size_t>(n));
+  std::iota(id.begin(), id.end(), 0);
+  copy_to_device(exec_, id.data(), p.id.c[0], n);
+  copy_to_device(exec_, seed.object.data(), p.object.c[0], n);
+}
+
+/// Formulas J: advection, elastic waves with half the bound of MLS-MPM on a quadratic kernel, colliders, the user's
+/// maximum; then the frame's end, without leaving a sliver.
+template <class Real, int D>
+StepReport Solver<Real, D>::next_dt(double until) {
+  const TimeSpec& time = model_.time;
+  StepReport report{time.dt_max, "dt_max"};
+  const auto bound = [&](double dt, const char* reason) {
+    if (dt < report.dt) report = {dt, reason};
+  };
+  if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
+  if (state_.wave_speed2 > 0) bound(0.5 * model_.dx / std::sqrt(state_.wave_speed2), "wave");
+  for (const ColliderSpec& collider : model_.colliders) {
+    if (collider.motion.keys().size() < 2) continue;
+    const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);
+    const double radius = bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
+    const double speed = collider.motion.max_speed(state_.time, report.dt, radius);
+    if (speed > 0) bound(time.cfl * model_.dx / speed, "collider");
+  }
+  const double left = until - state_.time;
+  if (left <= report.dt) {
+    report = {left, "frame"};
+  } else if (left < 2 * report.dt) {
+    report = {0.5 * left, "frame"};
+  }
+  return report;
+}
+
+template <class Real, int D>
+StepReport Solver<Real, D>::step(double until) {
+  StepReport report = next_dt(until);
+  const double left = until - state_.time;
+  if (report.dt < model_.time.dt_min && report.dt < left) report_runaway(report.dt, state_.speed);
+  Index bad = Workspace<Real, D>::none;
+  const double taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad);
+  if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
+  if (taken < report.dt) {
+    report = {taken, "retry"};
+    state_.time += taken;
+  } else {
+    state_.time = report.dt >= left ? until : state_.time + taken;
+  }
+  return report;
+}
+
+template <class Real, int D>
+void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char* limit) {
+  HostColumn<Index> object, id;
+  HostColumn<Real> x;
+  object.fetch(exec_, state_.particles.object, particle, 1);
+  id.fetch(exec_, state_.particles.id, particle, 1);
+  x.fetch(exec_, state_.particles.x, particle, 1);
+  std::string place;
+  for (int k = 0; k < D; ++k) place += (k ? ", " : "") + std::to_string(x.at(k, 0));
+  const Model::Object& owner = model_.objects[static_cast<std::size_t>(object.at(0, 0))];
+  throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
+                      " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): particle " +
+                      std::to_string(static_cast<long long>(id.at(0, 0))) + " of object '" + owner.name + "' near (" +
+                      place + ") m is no longer finite; likely cause: the time step is too long for material '" +
+                      model_.materials[static_cast<std::size_t>(owner.material)].name +
+                      "' under this load; lower time.cfl or time.dt_max, or check its stiffness and density");
+}
+
+template <class Real, int D>
+void Solver<Real, D>::report_runaway(double dt, double speed) {
+  const bool wave = 0.5 * model_.dx / std::sqrt(state_.wave_speed2) < model_.time.cfl * model_.dx / speed;
+  // Blame the object of the fastest particle.
+  double largest = -1;
+  std::string name;
+  for (std::size_t o = 0; const ObjectSums& sums : measure()) {
+    const double rms = sums.mass > 0 ? sums.kinetic / sums.mass : 0;
+    if (rms > largest) {
+      largest = rms;
+      name = model_.objects[o].name;
+    }
+    ++o;
+  }
+  throw DivergedError(
+      "step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) + " s): the next step would be " +
+      std::to_string(dt * 1e9) + " ns, below time.dt_min; object '" + name + "' has run away (" +
+      (wave ? "its material was compressed or stretched until the step for elastic waves vanished"
+            : "largest speed " + std::to_string(speed) + " m/s") +
+      "); likely cause: overlapping objects at the start, a collider moving too fast, or a material far "
+      "too stiff for its density");
+}
+
+template <class Real, int D>
+std::vector<ObjectSums> Solver<Real, D>::measure() {
+  Array<Real> energy_density, volume_ratio;
+  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio);
+  std::vector<ObjectSums> sums(model_.objects.size());
+  constexpr Index chunk = 1 << 16;
+  HostColumn<Real> x, v, C, m;
+  HostColumn<Index> object;
+  std::vector<Real> psi(static_cast<std::size_t>(chunk));
+  const double moment_scale = 0.25 * model_.dx * model_.dx;  // B = C D, D = dx^2 / 4
+  for (Index first = 0; first < state_.count; first += chunk) {
+    const Index n = std::min(chunk, state_.count - first);
+    x.fetch(exec_, state_.particles.x, first, n);
+    v.fetch(exec_, state_.particles.v, first, n);
+    C.fetch(exec_, state_.particles.C, first, n);
+    m.fetch(exec_, state_.particles.m, first, n);
+    object.fetch(exec_, state_.particles.object, first, n);
+    copy_to_host(exec_, energy_density, psi.data(), n, first);
+    for (Index i = 0; i < n; ++i) {
+      const auto o = static_cast<std::size_t>(object.at(0, i));
+      ObjectSums& sum = sums[o];
+      const double mass = m.at(0, i);
+      Vec<double, 3> position = Vec<double, 3>::zero();
+      Vec<double, 3> velocity = Vec<double, 3>::zero();
+      double B[3][3] = {};
+      double affine = 0;
+      for (int a = 0; a < D; ++a) {
+        position[a] = x.at(a, i);
+        velocity[a] = v.at(a, i);
+        for (int b = 0; b < D; ++b) {
+          const double c = C.at(D * a + b, i);
+          B[a][b] = c * moment_scale;
+          affine += c * c * moment_scale;
+        }
+      }
+      sum.particles += 1;
+      sum.mass += mass;
+      sum.mass_position += mass * position;
+      sum.momentum += mass * velocity;
+      const Vec<double, 3> spin{{B[2][1] - B[1][2], B[0][2] - B[2][0], B[1][0] - B[0][1]}};
+      sum.angular_momentum += mass * (cross(position, velocity) + spin);
+      for (int a = 0; a < 3; ++a)
+        for (int b = a; b < 3; ++b) sum.second_moment(a, b) += mass * position[a] * position[b];
+      sum.kinetic += 0.5 * mass * (squared_norm(velocity) + affine);
+      const double density = constants_.densities[static_cast<std::size_t>(model_.objects[o].material)];
+      sum.elastic += mass / density * static_cast<double>(psi[static_cast<std::size_t>(i)]);
+      sum.gravity -= mass * dot(model_.gravity, position);
+      for (int k = 0; k < 3; ++k) {
+        sum.low[k] = std::min(sum.low[k], position[k]);
+        sum.high[k] = std::max(sum.high[k], position[k]);
+      }
+    }
+  }
+  return sums;
+}
+
+template <class Real, int D>
+Frame Solver<Real, D>::frame(int number) {
+  const auto n = static_cast<std::size_t>(state_.count);
+  Frame frame;
+  frame.number = number;
+  frame.time = state_.time;
+  for (const Model::Object& object : model_.objects) frame.objects.push_back(object.name);
+  for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
+
+  std::vector<Index> ids(n);
+  copy_to_host(exec_, state_.particles.id.c[0], ids.data(), state_.count);
+  std::vector<Index> row(n);  // row of each particle when sorted by id
+  {
+    std::vector<Index> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    const bool dense = n > 0 && static_cast<std::size_t>(*std::max_element(ids.begin(), ids.end())) + 1 == n;
+    if (dense) {
+      row = ids;
+    } else {
+      std::sort(order.begin(), order.end(),
+                [&](Index a, Index b) { return ids[static_cast<std::size_t>(a)] < ids[static_cast<std::size_t>(b)]; });
+      for (std::size_t r = 0; r < n; ++r) row[static_cast<std::size_t>(order[r])] = static_cast<Index>(r);
+    }
+  }
+  const auto add = [&]<class T>(const char* name, const Array<T>* arrays, int components) {
+    NamedArray column;
+    column.name = name;
+    column.type = dtype_of<T>();
+    column.components = static_cast<std::uint32_t>(components);
+    column.count = n;
+    column.data.resize(n * static_cast<std::size_t>(components) * sizeof(T));
+    auto* const out = reinterpret_cast<T*>(column.data.data());
+    std::vector<T> host(n);
+    for (int k = 0; k < components; ++k) {
+      copy_to_host(exec_, arrays[k], host.data(), state_.count);
+      for (std::size_t i = 0; i < n; ++i)
+        out[static_cast<std::size_t>(row[i]) * static_cast<std::size_t>(components) + static_cast<std::size_t>(k)] =
+            host[i];
+    }
+    frame.columns.push_back(std::move(column));
+  };
+  add("x", state_.particles.x.c, D);
+  add("v", state_.particles.v.c, D);
+  add("id", state_.particles.id.c, 1);
+  add("object", state_.particles.object.c, 1);
+  Array<Real> energy_density, volume_ratio;
+  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio);
+  add("J", &volume_ratio, 1);
+
+  NamedArray material = frame.columns[3];
+  material.name = "material";
+  auto* const index = reinterpret_cast<Index*>(material.data.data());
+  for (std::size_t i = 0; i < n; ++i) index[i] = model_.objects[static_cast<std::size_t>(index[i])].material;
+  frame.columns.push_back(std::move(material));
+  return frame;
+}
+
+template <class Real, int D>
+EngineCounts Solver<Real, D>::counts() const {
+  return {state_.count, work_.block_count};
+}
+
+template <class Real, int D>
+void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
+  const std::vector<double> numbers = scalars(state_);
+  visit("scalars", DType::f64, static_cast<std::int64_t>(numbers.size()), numbers.data());
+  std::vector<Bin<D>> bins(static_cast<std::size_t>(state_.bin_count));
+  copy_to_host(exec_, state_.bins, bins.data(), state_.bin_count);
+  static_assert(sizeof(Bin<D>) == (3 + D) * sizeof(Index));
+  visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
+  std::vector<std::byte> host;
+  each_column(state_.particles, [&](const char* name, auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    host.resize(static_cast<std::size_t>(state_.count) * sizeof(T));
+    for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k) {
+      copy_to_host(exec_, field.c[k], reinterpret_cast<T*>(host.data()), state_.count);
+      visit((std::string(name) + "." + std::to_string(k)).c_str(), dtype_of<T>(), state_.count, host.data());
+    }
+  });
+}
+
+template <class Real, int D>
+void Solver<Real, D>::load(const Container& checkpoint) {
+  const std::span<const double> numbers = expect_array<double>(checkpoint, "scalars", 5);
+  const std::span<const Index> ids = expect_array<Index>(checkpoint, "id.0", -1);
+  const auto n = static_cast<Index>(ids.size());
+  const std::span<const Index> bin_data = expect_array<Index>(checkpoint, "bins", -1);
+  const auto bin_count = static_cast<Index>(bin_data.size() / (3 + D));
+  std::vector<Bin<D>> bins(static_cast<std::size_t>(bin_count));
+  std::memcpy(bins.data(), bin_data.data(), bins.size() * sizeof(Bin<D>));
+  Index next = 0;
+  for (const Bin<D>& bin : bins) {
+    const bool fits = bin.begin == next && bin.end > bin.begin && bin.end <= n && bin.group >= 0 &&
+                      static_cast<std::size_t>(bin.group) < model_.materials.size();
+    if (!fits) throw IoError("checkpoint's particle bins do not fit its particles; it belongs to another scene");
+    next = bin.end;
+  }
+  if (next != n) throw IoError("checkpoint's particle bins do not cover its particles");
+  for (const Index object : expect_array<Index>(checkpoint, "object.0", n))
+    if (object < 0 || static_cast<std::size_t>(object) >= model_.objects.size())
+      throw IoError("checkpoint names an object the scene does not have; it belongs to another scene");
+
+  each_column(state_.particles, [&](const char* name, auto& field) {
+    using T = typename std::decay_t<decltype(field)>::Value;
+    for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k)
+      copy_to_device(exec_, expect_array<T>(checkpoint, std::string(name) + "." + std::to_string(k), n).data(),
+                     field.c[k], n);
+  });
+  set_scalars(state_, numbers);
+  state_.count = n;
+  state_.bin_count = bin_count;
+  copy_to_device(exec_, bins.data(), state_.bins, bin_count);
+  build_grid(exec_, constants_, state_, work_);
+}
+
+template <class Real, int D>
+const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_seconds() const {
+  return exec_.timers().entries();
+}
+
+template <class Real, int D>
+std::size_t Solver<Real, D>::bytes() const {
+  std::size_t sum = work_.bytes() + state_.bins.bytes();
+  each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
+  return sum;
+}
+
+std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model,
+                                            const ParticleSeed& seed) {
+  if (options.precision == "double") return std::make_unique<Solver<double, 3>>(options, model, seed);
+  return std::make_unique<Solver<float, 3>>(options, model, seed);
+}
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+
+#include "tribo/engine/engine.h"
+#include "tribo/stages/stages.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// The engine of this backend for one precision and dimension.
+template <class Real, int D>
+class Solver final : public Engine {
+ public:
+  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed);
+
+  double time() const override { return state_.time; }
+  std::int64_t step_count() const override { return state_.step; }
+  StepReport step(double until) override;
+  StepReport next_dt(double until) override;
+  std::vector<ObjectSums> measure() override;
+  Frame frame(int number) override;
+  EngineCounts counts() const override;
+  void visit_state(const ArrayVisitor& visit) override;
+  void load(const Container& checkpoint) override;
+  const std::vector<std::pair<const char*, double>>& stage_seconds() const override;
+  void clear_stage_seconds() override { exec_.timers().clear(); }
+  std::size_t bytes() const override;
+
+ private:
+  [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
+  [[noreturn]] void report_runaway(double dt, double speed);
+  void upload(const ParticleSeed& seed);
+
+  Model model_;
+  mutable Exec exec_;
+  Constants<Real, D> constants_;
+  State<Real, D> state_;
+  Workspace<Real, D> work_;
+};
+
+/// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.
+/// Returns the step taken; `bad` is the first particle that is no longer finite.
+template <class Real, int D>
+double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
+               Workspace<Real, D>& work, Index& bad);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,41 @@
+#include <cmath>
+
+#include "tribo/engine/solver.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Particles drifting more than this from where they were sorted might leave their arena; the rest is for rounding.
+constexpr double drift_limit = drift_cells * 0.99;
+
+}  // namespace
+
+template <class Real, int D>
+double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
+               Workspace<Real, D>& work, Index& bad) {
+  if (state.bin_count == 0 || state.drift > drift_limit) sort_particles(ex, constants, state, work);
+  if (!work.grid_valid) build_grid(ex, constants, state, work);
+
+  double speed = 0;
+  for (;;) {
+    const auto colliders = work.colliders.place(ex, model.colliders, state.time, dt);
+    p2g(ex, constants, state, dt, work);
+    speed = update_grid(ex, constants, state, colliders, dt, work);
+    // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
+    // but the grid has changed it can be taken again, shorter.
+    if (!(speed * dt > model.dx) || dt <= model.time.dt_min) break;
+    dt *= 0.5;
+  }
+  bad = g2p(ex, constants, dt, state, work);
+  state.drift += speed * dt / model.dx;
+  state.step += 1;
+  return dt;
+}
+
+#define TRIBO_INSTANTIATE(Real, D)                                                                 \
+  template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, \
+                          Workspace<Real, D>&, Index&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <variant>
+
+#include "tribo/models/elastic/fixed_corotated.h"
+#include "tribo/models/fluid/weakly_compressible.h"
+#include "tribo/models/plastic/drucker_prager.h"
+
+namespace tribo {
+
+/// Every law a particle material can follow. Listing a law here gives it a scene key, a place in the schema and the
+/// manual, the law tests, and kernels on every device.
+template <class Real>
+using ParticleLaw = std::variant<FixedCorotated<Real>, DruckerPrager<Real>, WeaklyCompressible<Real>>;
+
+}  // namespace tribo

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "tribo/core/params.h"
+#include "tribo/models/elastic/stretch.h"
+#include "tribo/models/law.h"
+
+namespace tribo {
+
+/// Fixed corotated elasticity [Stomakhin 2012; Han 2019, eq. 3 with the factor 2 its print lost]:
+///   psi = mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2
+///   P   = 2 mu (F - R) + lambda (J - 1) cof F
+///   tau = 2 mu (B - V) + lambda (J - 1) J I,   B = F F^T, V = R F^T
+/// Defined and finite for inverted F.
+template <class Real>
+struct FixedCorotated {
+  static constexpr const char* name = "fixed_corotated";
+  static constexpr const char* doc = "Rubber-like elastic solid; recovers from inversion.";
+
+  Real mu, lambda;  ///< Lame parameters [Pa]
+
+  static FixedCorotated read(ParamReader& in) {
+    const double E = in.number("youngs_modulus", "Pa", above(0), "stiffness in tension");
+    const double nu = in.number("poisson_ratio", "1", between(-1, 0.5), "lateral contraction; 0.5 is incompressible");
+    return {Real(shear_modulus(E, nu)), Real(lame_lambda(E, nu))};
+  }
+
+  Vec<double, 2> initial_history() const { return {{0, 0}}; }
+
+  template <class T, int D>
+  TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
+    const Sym<T, D> B = times_own_transpose(strain.F);
+    const T J = determinant(strain.F);
+    const LeftStretch<T, D> stretch = left_stretch(strain.F, B, J);
+    const T pressure = T(lambda) * (J - T(1)) * J;
+    Response<T, D> r;
+    for (int k = 0; k < Sym<T, D>::size; ++k) r.tau.s[k] = T(2 * mu) * (B.s[k] - stretch.V.s[k]);
+    for (int i = 0; i < D; ++i) r.tau(i, i) = r.tau(i, i) + pressure;
+    // s_i^2 d2psi/ds_i^2 = 2 mu s_i^2 + lambda J^2; an auxetic's negative lambda does not make shear softer.
+    const Real bulk = lambda > Real(0) ? D * lambda : Real(0);
+    r.stiffness = fma(T(2 * mu), largest_eigenvalue_bound(B), T(bulk) * J * J);
+    return r;
+  }
+
+  template <class T, int D>
+  TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
+    strain.F = advanced(G, strain.F);
+    return response(strain);
+  }
+
+  template <class T, int D>
+  TRIBO_HD T energy(const Strain<T, D>& strain) const {
+    const Sym<T, D> B = times_own_transpose(strain.F);
+    const T J = determinant(strain.F);
+    const T stretch = left_stretch(strain.F, B, J).trace;
+    // sum (s_i - 1)^2 = tr B - 2 tr V + D
+    return T(mu) * (trace(B) - T(2) * stretch + T(D)) + T(Real(0.5) * lambda) * (J - T(1)) * (J - T(1));
+  }
+
+  template <class T, int D>
+  TRIBO_HD T volume_ratio(const Strain<T, D>& strain) const {
+    return determinant(strain.F);
+  }
+};
+
+}  // namespace tribo

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "tribo/core/params.h"
+#include "tribo/models/law.h"
+
+namespace tribo {
+
+/// Inviscid fluid with a stiff equation of state (formulas B.7):
+///   p(J) = K/gamma (J^-gamma - 1),   tau = -p J I,   psi = K/gamma (J + J^(1-gamma)/(gamma-1)) + const
+/// Only the volume ratio J = history[0] evolves: J <- (1 + dt div v) J.
+template <class Real>
+struct WeaklyCompressible {
+  static constexpr const char* name = "weakly_compressible";
+  static constexpr const char* doc = "Water-like fluid: pressure from compression, no shear stiffness.";
+
+  Real bulk_modulus;  ///< K [Pa]
+  Real gamma;         ///< exponent of the equation of state
+  Real tension;       ///< 1: may be stretched below atmospheric pressure; 0: a free surface simply opens
+
+  static WeaklyCompressible read(ParamReader& in) {
+    const double K = in.number("bulk_modulus", "Pa", above(0),
+                               "stiffness against compression; ten times density times the largest speed squared, or "
+                               "more, keeps compression near a percent");
+    const double gamma = in.number("gamma", "1", within(1.5, 15), "exponent of the equation of state", 7);
+    const bool tension = in.flag("tension", "resist being stretched; false lets the surface open freely", false);
+    return {Real(K), Real(gamma), Real(tension ? 1 : 0)};
+  }
+
+  Vec<double, 2> initial_history() const { return {{1, 0}}; }
+
+  template <class T, int D>
+  TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
+    const T J = fma(trace(G), strain.history[0], strain.history[0]);
+    // Below a tenth of its volume J^-gamma leaves the range of float; nothing physical goes there.
+    strain.history[0] = max(tension > Real(0) ? min(J, T(Real(10))) : min(J, T(Real(1))), T(Real(0.1)));
+    return response(strain);
+  }
+
+  template <class T, int D>
+  TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
+    const T J = strain.history[0];
+    const T power = exp(log(J) * T(-gamma));  // J^-gamma
+    const T pressure = T(bulk_modulus / gamma) * (power - T(1));
+    // J dp/dJ: K J^-gamma, and the pressure's own share; D lambda of an elastic solid corresponds to D K J^(1-gamma).
+    return {Sym<T, D>::isotropic(-(pressure * J)), T(D * bulk_modulus) * power * J};
+  }
+
+  template <class T, int D>
+  TRIBO_HD T energy(const Strain<T, D>& strain) const {
+    const T J = strain.history[0];
+    const T power = exp(log(J) * T(Real(1) - gamma));
+    // The constant makes the energy of the unstrained fluid zero.
+    const Real rest = 1 + 1 / (gamma - 1);
+    return T(bulk_modulus / gamma) * (J + power * T(1 / (gamma - 1)) - T(rest));
+  }
+
+  template <class T, int D>
+  TRIBO_HD T volume_ratio(const Strain<T, D>& strain) const {
+    return strain.history[0];
+  }
+};
+
+}  // namespace tribo

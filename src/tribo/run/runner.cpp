@@ -1,0 +1,188 @@
+#include "tribo/run/runner.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tribo/core/errors.h"
+#include "tribo/io/run_directory.h"
+#include "tribo/io/writer.h"
+#include "tribo/run/statistics.h"
+
+namespace tribo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Parts of a scene that do not change what has been simulated so far.
+bool may_change(const std::string& pointer) {
+  for (const char* free : {"/duration", "/output", "/expect", "/name", "/description"})
+    if (pointer.rfind(free, 0) == 0) return true;
+  return false;
+}
+
+/// A resumed run must follow the scene it began with.
+void check_same_scene(const Scene& scene, const RunDirectory& directory) {
+  const auto now = nlohmann::json::parse(scene.resolved_json);
+  const auto then = nlohmann::json::parse(directory.read_scene(), nullptr, false);
+  if (then.is_discarded())
+    throw IoError(directory.scene_path() + ": not valid JSON; restore it, or start anew with --overwrite");
+  for (const auto& change : nlohmann::json::diff(then, now)) {
+    const std::string pointer = change.at("path").get<std::string>();
+    if (!may_change(pointer))
+      throw SceneError({Finding{scene.file, 0, 0, pointer,
+                                "differs from the scene this run began with (" + directory.scene_path() +
+                                    "); resume that with 'tribo run " + directory.path() +
+                                    " --resume', or start anew with --overwrite"}});
+  }
+}
+
+/// One run: the loop, and what it leaves on disk.
+class Run {
+ public:
+  Run(const Scene& scene, const RunOptions& options)
+      : options_(options),
+        directory_(options.directory, options.resume      ? RunDirectory::Mode::resume
+                                      : options.overwrite ? RunDirectory::Mode::overwrite
+                                                          : RunDirectory::Mode::create),
+        simulation_(prepared(scene)),
+        frames_(options.frames.value_or(simulation_.frame_count())) {
+    for (const std::string& format : scene.output.formats)
+      for (const WriterEntry& writer : all_writers())
+        if (format == writer.name) writers_.push_back(writer.open(directory_.path(), scene.name));
+  }
+
+  RunResult go() {
+    if (options_.resume) {
+      load();
+    } else {
+      directory_.write_scene(simulation_.scene().resolved_json);
+      directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
+                                 options_.simulation.device));
+      finish_frame();
+      checkpoint();
+    }
+    try {
+      while (simulation_.frame() < frames_) {
+        const int frame = simulation_.frame();
+        const StepReport report = simulation_.step();
+        if (options_.on_step) options_.on_step(where(report));
+        if (simulation_.frame() > frame) {
+          finish_frame();
+          if (options_.on_frame) options_.on_frame(where(report));
+          if (checkpoint_due()) checkpoint();
+        }
+        if (options_.stop != nullptr && options_.stop->load() && simulation_.frame() < frames_) {
+          checkpoint();
+          directory_.log(fmt::format("stopped on request at t = {} s, step {}", simulation_.time(),
+                                     simulation_.engine().step_count()));
+          return {false, simulation_.frame(), directory_.path()};
+        }
+      }
+    } catch (const DivergedError& error) {
+      report_divergence(error);
+    }
+    directory_.log(fmt::format("finished at frame {}", simulation_.frame()));
+    return {true, simulation_.frame(), directory_.path()};
+  }
+
+ private:
+  /// The simulation is opened after the directory: a run that may not start should not sample a million particles
+  /// first. A resumed run is compared with the scene it began with before that, too.
+  Simulation prepared(const Scene& scene) {
+    if (options_.resume) check_same_scene(scene, directory_);
+    return {scene, options_.simulation};
+  }
+
+  void note(const std::string& text) {
+    directory_.log(text);
+    if (options_.on_note) options_.on_note(text);
+  }
+
+  void load() {
+    const RunDirectory::Loaded loaded = directory_.read_checkpoint(options_.from);
+    for (const std::string& warning : loaded.warnings) note("warning: " + warning);
+    try {
+      simulation_.restore(loaded.checkpoint);
+    } catch (const IoError& error) {
+      throw IoError(loaded.path + ": " + error.what());
+    }
+    directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
+    directory_.write_scene(simulation_.scene().resolved_json);
+    note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));
+    simulation_.engine().clear_stage_seconds();
+    frame_start_ = Clock::now();
+    time_at_start_ = simulation_.time();
+  }
+
+  void finish_frame() {
+    const Frame frame = simulation_.observe();
+    directory_.write_frame(frame);
+    for (const auto& writer : writers_) writer->write(frame);
+    StageSeconds stages;
+    for (const auto& [name, seconds] : simulation_.engine().stage_seconds()) stages.emplace_back(name, seconds);
+    directory_.append_stats(frame_statistics(simulation_, seconds_since(frame_start_), stages));
+    simulation_.engine().clear_stage_seconds();
+    frame_start_ = Clock::now();
+  }
+
+  bool checkpoint_due() const {
+    const OutputSpec& output = simulation_.scene().output;
+    const bool by_frames = output.checkpoint_frames > 0 && simulation_.frame() % output.checkpoint_frames == 0;
+    const bool by_minutes =
+        output.checkpoint_minutes > 0 && seconds_since(last_checkpoint_) > 60 * output.checkpoint_minutes;
+    return by_frames || by_minutes || simulation_.frame() == frames_;
+  }
+
+  void checkpoint() {
+    directory_.write_checkpoint(simulation_.checkpoint(), simulation_.engine().step_count(),
+                                simulation_.scene().output.checkpoints_kept);
+    last_checkpoint_ = Clock::now();
+  }
+
+  [[noreturn]] void report_divergence(const DivergedError& error) {
+    // What was last good is on disk; the state at the failure is kept beside it for a look, never resumed from.
+    const std::string post_mortem = directory_.path() + "/diverged.tbc";
+    write_container(post_mortem, simulation_.checkpoint());
+    std::string last = "none";
+    const std::vector<std::int64_t> steps = directory_.checkpoints();
+    if (!steps.empty()) last = directory_.checkpoint_path(steps.back());
+    directory_.log(std::string("diverged: ") + error.what());
+    throw DivergedError(std::string("the simulation diverged: ") + error.what() + "\nframes up to " +
+                        std::to_string(simulation_.frame()) + " are on disk; last good checkpoint: " + last +
+                        "; state at the failure: " + post_mortem);
+  }
+
+  RunProgress where(const StepReport& report) {
+    RunProgress p;
+    p.frame = simulation_.frame();
+    p.frames = frames_;
+    p.time = simulation_.time();
+    p.end_time = simulation_.frame_time(frames_);
+    p.step = report;
+    p.particles = simulation_.engine().counts().particles;
+    p.wall = seconds_since(run_start_);
+    const double done = p.time - time_at_start_;
+    if (done > 0 && p.wall > 1) p.remaining = p.wall * (p.end_time - p.time) / done;
+    return p;
+  }
+
+  const RunOptions& options_;
+  RunDirectory directory_;
+  Simulation simulation_;
+  int frames_;
+  std::vector<std::unique_ptr<FrameWriter>> writers_;
+  Clock::time_point run_start_ = Clock::now();
+  Clock::time_point frame_start_ = run_start_;
+  Clock::time_point last_checkpoint_ = run_start_;
+  double time_at_start_ = 0;
+};
+
+}  // namespace
+
+RunResult run_scene(const Scene& scene, const RunOptions& options) { return Run(scene, options).go(); }
+
+}  // namespace tribo

@@ -1,0 +1,156 @@
+#include "tribo/run/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tribo/core/errors.h"
+
+namespace tribo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json list(const Vec<double, 3>& v) { return {v[0], v[1], v[2]}; }
+
+Json energies(const ObjectSums& s) { return {{"kinetic", s.kinetic}, {"elastic", s.elastic}, {"gravity", s.gravity}}; }
+
+/// Angular velocity of the rigid body with the object's inertia and angular momentum about its center. The affine
+/// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly.
+Vec<double, 3> angular_velocity(const ObjectSums& s, double dx) {
+  const Vec<double, 3> center = s.mass_position * (1 / s.mass);
+  const Vec<double, 3> L = s.angular_momentum - cross(center, s.momentum);
+  Mat<double, 3> I = Mat<double, 3>::zero();
+  double moment = 0;
+  for (int a = 0; a < 3; ++a) moment += s.second_moment(a, a) - s.mass * center[a] * center[a];
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      I(a, b) =
+          (a == b ? moment + 0.5 * s.mass * dx * dx : 0) - (s.second_moment(a, b) - s.mass * center[a] * center[b]);
+  const double det = determinant(I);
+  if (!(std::abs(det) > 0)) return Vec<double, 3>::zero();
+  Vec<double, 3> w;
+  for (int k = 0; k < 3; ++k) {  // Cramer's rule
+    Mat<double, 3> replaced = I;
+    for (int a = 0; a < 3; ++a) replaced(a, k) = L[a];
+    w[k] = determinant(replaced) / det;
+  }
+  return w;
+}
+
+Json object_statistics(const ObjectSums& s, double dx) {
+  const double inverse = s.mass > 0 ? 1 / s.mass : 0;
+  const bool empty = s.particles == 0;
+  return {{"centre", list(s.mass_position * inverse)},
+          {"velocity", list(s.momentum * inverse)},
+          {"angular_velocity", list(empty ? Vec<double, 3>::zero() : angular_velocity(s, dx))},
+          {"min", list(empty ? Vec<double, 3>::zero() : s.low)},
+          {"max", list(empty ? Vec<double, 3>::zero() : s.high)},
+          {"mass", s.mass},
+          {"energy", energies(s)}};
+}
+
+/// Norm of a number or a list of numbers at a pointer, minus `from` when given.
+double norm_at(const Json& line, const std::string& pointer, const Json* from) {
+  const Json::json_pointer at(pointer);
+  const Json& value = line.at(at);
+  const Json* origin = from != nullptr ? &from->at(at) : nullptr;
+  if (value.is_number()) return std::abs(value.get<double>() - (origin ? origin->get<double>() : 0.0));
+  double sum = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const double d = value.at(i).get<double>() - (origin ? origin->at(i).get<double>() : 0.0);
+    sum += d * d;
+  }
+  return std::sqrt(sum);
+}
+
+void check_bounds(const Json& rules, const Json& line, std::vector<std::string>& unmet) {
+  for (const auto& [pointer, bounds] : rules.items()) {
+    const double value = line.at(Json::json_pointer(pointer)).get<double>();
+    const double low = bounds.value("min", -HUGE_VAL);
+    const double high = bounds.value("max", HUGE_VAL);
+    // Negated so that NaN fails.
+    if (!(value >= low && value <= high))
+      unmet.push_back(fmt::format("frame {}: {} is {:.6g}, expected {:.6g} to {:.6g}", line.at("frame").get<int>(),
+                                  pointer, value, low, high));
+  }
+}
+
+}  // namespace
+
+std::string frame_statistics(Simulation& simulation, double wall_seconds, const StageSeconds& stages) {
+  const std::vector<ObjectSums> sums = simulation.measure();
+  ObjectSums total;
+  Json objects = Json::object();
+  for (std::size_t o = 0; o < sums.size(); ++o) {
+    total.add(sums[o]);
+    objects[simulation.scene().objects[o].name] = object_statistics(sums[o], simulation.scene().grid.dx);
+  }
+  Json stage_json = Json::object();
+  for (const auto& [name, seconds] : stages) stage_json[name] = seconds;
+  const FrameProgress& progress = simulation.progress();
+  const EngineCounts counts = simulation.engine().counts();
+  const Json line = {
+      {"frame", simulation.frame()},
+      {"time", simulation.time()},
+      {"substeps", progress.substeps},
+      {"dt_min", progress.dt_min},
+      {"dt_max", progress.dt_max},
+      {"dt_limit", progress.main_limit()},
+      {"wall_s", wall_seconds},
+      {"stages", stage_json},
+      {"counts",
+       {{"particles", counts.particles},
+        {"tets", 0},
+        {"segments", 0},
+        {"triangles", 0},
+        {"bodies", 0},
+        {"collision_particles", 0},
+        {"active_blocks", counts.active_blocks}}},
+      {"mass", total.mass},
+      {"momentum", list(total.momentum)},
+      {"angular_momentum", list(total.angular_momentum)},
+      {"energy", energies(total)},
+      {"contacts", 0},
+      {"missed_collisions", 0},
+      {"objects", objects},
+      {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
+  };
+  return line.dump();
+}
+
+std::vector<std::string> unmet_expectations(const std::string& expect_json, const std::vector<std::string>& stats) {
+  std::vector<std::string> unmet;
+  try {
+    const Json expect = Json::parse(expect_json);
+    if (stats.empty()) return {"the run has no statistics"};
+    std::vector<Json> lines;
+    for (const std::string& line : stats) lines.push_back(Json::parse(line));
+    for (const auto& [kind, rules] : expect.items()) {
+      if (kind == "final") {
+        check_bounds(rules, lines.back(), unmet);
+      } else if (kind == "always") {
+        for (const Json& line : lines) check_bounds(rules, line, unmet);
+      } else if (kind == "drift") {
+        for (const auto& [pointer, rule] : rules.items()) {
+          const double scale = norm_at(lines.front(), rule.value("relative_to", pointer), nullptr);
+          double largest = 0;
+          for (const Json& line : lines) largest = std::max(largest, norm_at(line, pointer, &lines.front()));
+          const double drift = scale > 0 ? largest / scale : largest;
+          const double limit = rule.at("max").get<double>();
+          if (!(drift <= limit))
+            unmet.push_back(fmt::format("{} drifts by {:.3g}, expected at most {:.3g}", pointer, drift, limit));
+        }
+      } else {
+        throw SceneError({Finding{"expect", 0, 0, "/" + kind, "unknown kind; use final, always or drift"}});
+      }
+    }
+  } catch (const nlohmann::json::exception& e) {
+    throw SceneError({Finding{"expect", 0, 0, "", std::string("cannot be checked: ") + e.what()}});
+  }
+  return unmet;
+}
+
+}  // namespace tribo

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "tribo/scene/findings.h"
+#include "tribo/scene/scene.h"
+
+namespace tribo {
+
+/// Mistakes that show only when parts of a scene are seen together. Each check is made when the parts it compares are
+/// right by themselves.
+void check_scene(const Scene& scene, Findings& findings);
+
+}  // namespace tribo

@@ -1,0 +1,273 @@
+#include "tribo/scene/format.h"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "tribo/io/writer.h"
+#include "tribo/scene/json_document.h"
+#include "tribo/scene/presets.h"
+#include "tribo/scene/suggest.h"
+
+namespace tribo {
+namespace {
+
+const std::vector<Choice>& kernels() {
+  static const std::vector<Choice> all{{"quadratic", "quadratic B-spline over 27 nodes"}};
+  return all;
+}
+
+const std::vector<Choice>& integrators() {
+  static const std::vector<Choice> all{
+      {"symplectic", "explicit: forces at the start of a step, velocity before position"}};
+  return all;
+}
+
+const std::vector<Choice>& precisions() {
+  static const std::vector<Choice> all{{"float", "32 bits: fast"}, {"double", "64 bits: for convergence studies"}};
+  return all;
+}
+
+/// A word of a choice and what it means to the program.
+template <class Enum>
+struct EnumWord {
+  Choice word;
+  Enum value;
+};
+
+const std::vector<EnumWord<Sampling>> samplings{
+    {{"jittered", "a lattice with each point moved at random within its own cell"}, Sampling::jittered},
+    {{"poisson", "random with a smallest distance: no lattice directions; slower to set up"}, Sampling::poisson}};
+
+const std::vector<EnumWord<Boundary>> boundaries{
+    {{"sticky", "material takes on the collider's velocity"}, Boundary::sticky},
+    {{"slip", "material slides along the surface, neither enters nor leaves it, and feels no friction"},
+     Boundary::slip},
+    {{"separate", "material may leave, does not enter, and is slowed by Coulomb friction"}, Boundary::separate}};
+
+template <class Enum>
+Enum enum_choice(ParamReader& in, const char* key, const std::vector<EnumWord<Enum>>& words, const char* doc,
+                 Enum fallback) {
+  std::vector<Choice> choices;
+  std::string fallback_word;
+  for (const auto& [word, value] : words) {
+    choices.push_back(word);
+    if (value == fallback) fallback_word = word.name;
+  }
+  const std::string chosen = in.choice(key, choices, doc, fallback_word);
+  for (const auto& [word, value] : words) {
+    if (chosen == word.name) return value;
+  }
+  return fallback;
+}
+
+/// Calls visit(name-carrying type T) for each alternative of a variant.
+template <class... Ts, class Visit>
+void each_alternative(const std::variant<Ts...>*, const Visit& visit) {
+  (visit.template operator()<Ts>(), ...);
+}
+
+void read_shape(ParamReader& in, Shape<double>& shape, const char* doc) {
+  Alternatives shapes{"shape", {}};
+  each_alternative(&shape, [&]<class T>() {
+    shapes.all.push_back({T::name, T::doc, [&](ParamReader& inner) { shape = T::read(inner); }, T::shorthand});
+  });
+  in.one_of("shape", shapes, doc);
+}
+
+/// Position and orientation, of an object or collider or of one of its keyframes.
+void read_placement(ParamReader& in, Keyframe& key) {
+  key.at = in.vector("at", "m", anything(), "where the origin of the shape is", Vec<double, 3>::zero());
+  in.object("rotation", "how the shape is turned about its origin", false, [&](ParamReader& rotation) {
+    key.rotation.axis =
+        rotation.vector("axis", "1", anything(), "axis of rotation, of any length", Vec<double, 3>{{0, 0, 1}});
+    key.rotation.degrees = rotation.number("degrees", "deg", anything(), "angle; more than 360 is more than a turn", 0);
+    const double length = squared_norm(key.rotation.axis);
+    if (!(length > 0 && std::isfinite(length))) {
+      rotation.complain("axis", "expected a direction, got a vector whose length is 0 or too large");
+      key.rotation.axis = {{0, 0, 1}};
+    }
+  });
+}
+
+/// A name that is unique among `taken`.
+std::string read_name(ParamReader& in, const std::string& index, const std::string& fallback,
+                      std::map<std::string, std::string>& taken) {
+  const std::string shown_fallback = in.describing() ? "" : fallback;
+  const std::string name =
+      in.text("name", "unique; by default the type, or \"collider\", and its index", shown_fallback);
+  const auto [other, is_new] = taken.emplace(name, index);
+  if (name.empty()) {
+    in.complain("name", "expected a text that is not empty");
+  } else if (!is_new) {
+    in.complain("name", "the name \"" + name + "\" is already that of number " + other->second + " in this list");
+  }
+  return name;
+}
+
+/// The index in `materials` of the one that the key `material` names.
+int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* materials) {
+  const std::string name = in.text("material", "name of an entry of `materials`, or of a preset");
+  if (!materials) return 0;
+  std::vector<std::string> known;
+  for (const MaterialSpec& material : *materials) {
+    if (material.name == name) return static_cast<int>(known.size());
+    known.push_back(material.name);
+  }
+  if (!in.describing()) {
+    for (const std::string& preset : preset_names()) known.push_back(preset);
+    std::string hint = did_you_mean(name, known);
+    if (hint.empty()) hint = "; there are " + quoted_list(known);
+    in.complain("material", "no material or preset is called \"" + name + "\"" + hint);
+  }
+  return 0;
+}
+
+void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
+  read_shape(in, object.shape, "what is filled with particles; must be bounded");
+  read_placement(in, object.placement);
+  object.material = read_material_reference(in, materials);
+  object.velocity = in.vector("velocity", "m/s", anything(), "at the start", Vec<double, 3>::zero());
+  object.angular_velocity =
+      in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
+  object.particles_per_cell =
+      in.number("particles_per_cell", "1", within(1, 1000), "average number of particles in a grid cell", 8);
+  object.sampling = enum_choice(in, "sampling", samplings, "how particles are placed", Sampling::jittered);
+  object.seed = in.integer("seed", within(0, 4294967295.0), "start of the random placement", 0);
+}
+
+void read_material(ParamReader& in, MaterialSpec& material) {
+  Alternatives models{"model", {}};
+  each_alternative(&material.law, [&]<class T>() {
+    models.all.push_back({T::name, T::doc, [&](ParamReader& beside) {
+                            material.density = beside.number("density", "kg/m^3", above(0), "mass per volume at rest");
+                            material.law = T::read(beside);
+                          }});
+  });
+  in.tag("model", models, "the law the material follows");
+}
+
+void read_object(ParamReader& in, const std::string& index, const std::vector<MaterialSpec>* materials,
+                 std::map<std::string, std::string>& names, ObjectSpec& object) {
+  Alternatives types{"object", {}};
+  for (const ObjectType& type : object_types()) {
+    types.all.push_back({type.name, type.doc, [&](ParamReader& beside) {
+                           object.type = type.name;
+                           object.name = read_name(beside, index, type.name + index, names);
+                           type.read(beside, materials, object);
+                         }});
+  }
+  in.tag("type", types, "what kind of object this is");
+}
+
+void read_collider(ParamReader& in, const std::string& index, std::map<std::string, std::string>& names,
+                   ColliderSpec& collider) {
+  collider.name = read_name(in, index, "collider" + index, names);
+  read_shape(in, collider.shape, "what material cannot enter");
+  collider.inside = in.flag("inside", "material stays inside the shape instead of outside: a container", false);
+  collider.boundary = enum_choice(in, "boundary", boundaries, "what happens at the surface", Boundary::separate);
+  collider.friction =
+      in.number("friction", "1", at_least(0), "Coulomb coefficient of the surface; used by \"separate\"", 0);
+
+  std::vector<Keyframe> keys;
+  bool in_order = true;
+  in.list("motion", "keyframes; between them position and angle change linearly, before and after them not at all",
+          false, [&](ParamReader& entry, const std::string&) {
+            Keyframe key;
+            key.time = entry.number("time", "s", anything(), "when; later than the keyframe before");
+            if (!keys.empty() && !(key.time > keys.back().time)) {
+              in_order = false;
+              entry.complain("time", "expected a time later than that of the keyframe before");
+            }
+            read_placement(entry, key);
+            keys.push_back(key);
+          });
+  const bool moves = !keys.empty() && !in.describing();
+  for (const char* key : {"at", "rotation"}) {
+    if (moves && in.has(key)) {
+      in.complain(key, "contradicts `motion`, whose keyframes say where the collider is; remove one of the two");
+    }
+  }
+  Keyframe fixed;
+  if (!moves || in.has("at") || in.has("rotation")) read_placement(in, fixed);
+  if (!moves) {
+    collider.motion = Motion({fixed});
+  } else if (in_order) {  // else reported, and nothing that Motion takes
+    collider.motion = Motion(std::move(keys));
+  }
+}
+
+/// What the file is called, without folder and extension.
+std::string default_name(const ParamReader& in, const std::string& file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  const bool usable =
+      !in.describing() && find_invalid_utf8(stem) == std::string::npos;  // names are JSON, files need not be
+  return usable ? stem : "";
+}
+
+void read_output(ParamReader& in, OutputSpec& output) {
+  std::vector<Choice> writers;
+  for (const WriterEntry& writer : all_writers()) writers.push_back({writer.name, writer.doc});
+  output.formats = in.choices("formats", writers, "formats to write besides the run's own frames");
+  output.checkpoint_frames = static_cast<int>(
+      in.integer("checkpoint_frames", within(0, 1e6), "a checkpoint every so many frames; 0: never", 10));
+  output.checkpoint_minutes = in.number("checkpoint_minutes", "min", at_least(0),
+                                        "a checkpoint at the first frame after so many minutes; 0: never", 5);
+  output.checkpoints_kept =
+      static_cast<int>(in.integer("checkpoints_kept", within(1, 1e6), "older checkpoints are removed", 2));
+}
+
+}  // namespace
+
+const std::vector<Choice>& transfers() {
+  static const std::vector<Choice> all{{"apic", "affine particle-in-cell: conserves linear and angular momentum"}};
+  return all;
+}
+
+const std::vector<ObjectType>& object_types() {
+  static const std::vector<ObjectType> all{
+      {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles}};
+  return all;
+}
+
+void read_format(ParamReader& in, Scene& scene) {
+  in.integer("tribo", within(1, 1), "version of the scene format");
+  scene.name = in.text("name", "what the scene is called; by default as its file", default_name(in, scene.file));
+  scene.description = in.text("description", "what there is to see", "");
+  scene.dimension = static_cast<int>(in.integer("dimension", within(2, 3), "of space", 3));
+  scene.precision = in.choice("precision", precisions(), "type of numbers to compute with", "float");
+  scene.fps = in.number("fps", "1/s", above(0), "frames per second", 24);
+  scene.duration = in.number("duration", "s", above(0), "simulated time");
+  scene.gravity = in.vector("gravity", "m/s^2", anything(), "acceleration of free fall", Vec<double, 3>{{0, -9.81, 0}});
+  in.object("grid", "the background grid", true, [&](ParamReader& grid) {
+    scene.grid.dx = grid.number("dx", "m", above(0), "grid spacing");
+    scene.grid.kernel = grid.choice("kernel", kernels(), "interpolation between particles and grid", "quadratic");
+    scene.grid.transfer = grid.choice("transfer", transfers(), "what particles and grid tell each other", "apic");
+  });
+  in.object("time", "time integration", false, [&](ParamReader& time) {
+    const Range cfl{.low = 0, .high = 1, .low_open = true, .high_open = false};
+    scene.time.integrator = time.choice("integrator", integrators(), "how a step advances in time", "symplectic");
+    scene.time.cfl = time.number("cfl", "1", cfl, "cells a particle may cross in one step", 0.6);
+    scene.time.dt_max = time.number("dt_max", "s", above(0), "longest time step", 1e-3);
+    scene.time.dt_min = time.number("dt_min", "s", above(0), "a step shorter than this ends the run as diverged", 1e-9);
+  });
+
+  const bool materials_known =
+      in.named_list("materials", "what things are made of", false, [&](ParamReader& entry, const std::string& name) {
+        MaterialSpec& material = scene.materials.emplace_back();
+        material.name = name;
+        read_material(entry, material);
+      });
+  std::map<std::string, std::string> object_names, collider_names;
+  in.list("objects", "what moves", true, [&](ParamReader& entry, const std::string& index) {
+    read_object(entry, index, materials_known ? &scene.materials : nullptr, object_names, scene.objects.emplace_back());
+  });
+  in.list("colliders", "what does not move, or moves as told", false,
+          [&](ParamReader& entry, const std::string& index) {
+            read_collider(entry, index, collider_names, scene.colliders.emplace_back());
+          });
+  in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
+  scene.expect_json = in.verbatim("expect", "numbers that a test of this scene checks; free in form");
+}
+
+}  // namespace tribo

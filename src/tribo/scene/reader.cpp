@@ -1,0 +1,53 @@
+#include "tribo/scene/reader.h"
+
+#include "tribo/io/file.h"
+#include "tribo/scene/checks.h"
+#include "tribo/scene/format.h"
+#include "tribo/scene/json_reader.h"
+#include "tribo/scene/overrides.h"
+#include "tribo/scene/presets.h"
+
+namespace tribo {
+namespace {
+
+/// Needed before the first vector is read: how many components it has.
+int dimension_of(const Json& root) {
+  const auto found = root.is_object() ? root.find("dimension") : root.end();
+  return found != root.end() && *found == 2 ? 2 : 3;
+}
+
+}  // namespace
+
+Override parse_override(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (text.empty() || text[0] != '/' || equals == std::string::npos) {
+    throw SceneError({Finding{"--set " + text, 0, 0, "", "expected /json/pointer=value, such as /grid/dx=0.01"}});
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Scene parse_scene(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
+  Document document = parse_json(text, file);
+  Findings findings(document.places, std::move(document.findings));
+  spell_out_presets(document);
+  apply_overrides(overrides, document, findings);
+  spell_out_presets(document);  // those the overrides have brought
+  expand_presets(document, findings);
+
+  Scene scene;
+  scene.file = file;
+  Json resolved;
+  JsonParamReader reader(document.root, "", dimension_of(document.root), findings, resolved);
+  read_format(reader, scene);
+  reader.finish();
+  check_scene(scene, findings);
+  findings.throw_if_any();
+  scene.resolved_json = pretty_json(resolved);
+  return scene;
+}
+
+Scene read_scene(const std::string& path, const std::vector<Override>& overrides) {
+  return parse_scene(read_text(path), path, overrides);
+}
+
+}  // namespace tribo

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tribo/colliders/all.h"
+#include "tribo/math/small.h"
+#include "tribo/models/all.h"
+#include "tribo/scene/motion.h"
+#include "tribo/scene/sampling.h"
+
+/// \file
+/// What the user asked for: plain structs in SI units, every default filled in, every reference resolved. Nothing
+/// here changes after reading.
+
+namespace tribo {
+
+struct GridSpec {
+  double dx = 0;                     ///< grid spacing [m]
+  std::string kernel = "quadratic";  ///< interpolation kernel
+  std::string transfer = "apic";     ///< particle-grid transfer, a name in transfer/all.h
+};
+
+struct TimeSpec {
+  std::string integrator = "symplectic";
+  double cfl = 0.6;      ///< cells a particle may cross in one step
+  double dt_max = 1e-3;  ///< [s]
+  double dt_min = 1e-9;  ///< [s] a step below this means the run has diverged
+};
+
+struct MaterialSpec {
+  std::string name;
+  double density = 0;  ///< at rest [kg/m^3]
+  ParticleLaw<double> law;
+};
+
+/// A body of particles. Other object types come with their own structs; see setup/objects.h.
+struct ObjectSpec {
+  std::string name;
+  std::string type = "particles";
+  int material = 0;  ///< index into Scene::materials
+  Shape<double> shape;
+  Keyframe placement;                                        ///< where and how turned (its time is unused)
+  Vec<double, 3> velocity = Vec<double, 3>::zero();          ///< initial [m/s]
+  Vec<double, 3> angular_velocity = Vec<double, 3>::zero();  ///< initial, about the placement point [rad/s]
+  double particles_per_cell = 8;
+  Sampling sampling = Sampling::jittered;
+  std::int64_t seed = 0;
+};
+
+enum class Boundary { sticky, slip, separate };
+
+struct ColliderSpec {
+  std::string name;
+  Shape<double> shape;
+  bool inside = false;  ///< material is kept inside the shape instead of outside: a container
+  Motion motion;        ///< a fixed collider has one key
+  Boundary boundary = Boundary::separate;
+  double friction = 0;  ///< Coulomb coefficient; used by `separate`
+};
+
+struct OutputSpec {
+  std::vector<std::string> formats;  ///< besides the frame cache; names in io/writers/all.cpp
+  int checkpoint_frames = 10;        ///< a checkpoint every so many frames, 0 never
+  double checkpoint_minutes = 5;     ///< and at the first frame after so many minutes, 0 never
+  int checkpoints_kept = 2;
+};
+
+struct Scene {
+  std::string file;  ///< as the user named it, for messages
+  std::string name;
+  std::string description;  ///< for people and `tribo list scenes`
+  int dimension = 3;
+  std::string precision = "float";  ///< "float" or "double"
+  double fps = 24;
+  double duration = 0;  ///< [s]
+  Vec<double, 3> gravity{{0, -9.81, 0}};
+  GridSpec grid;
+  TimeSpec time;
+  std::vector<MaterialSpec> materials;
+  std::vector<ObjectSpec> objects;
+  std::vector<ColliderSpec> colliders;
+  OutputSpec output;
+  std::string expect_json = "{}";  ///< the `expect` block as it stands, for scenario tests
+  std::string resolved_json;       ///< the whole scene with every default filled in; reading it gives this Scene again
+
+  /// Frames after frame 0: duration * fps, rounded to the nearest whole number and at least 1.
+  int frame_count() const;
+};
+
+}  // namespace tribo

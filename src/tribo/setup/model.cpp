@@ -1,0 +1,53 @@
+#include "tribo/setup/model.h"
+
+#include "tribo/core/errors.h"
+#include "tribo/setup/sampling.h"
+
+namespace tribo {
+
+Model build_model(const Scene& scene) {
+  Model model;
+  model.dimension = scene.dimension;
+  model.dx = scene.grid.dx;
+  model.gravity = scene.gravity;
+  model.time = scene.time;
+  model.materials = scene.materials;
+  for (const ObjectSpec& object : scene.objects)
+    model.objects.push_back({object.name, object.material, object.angular_velocity});
+  model.colliders = scene.colliders;
+  return model;
+}
+
+double expected_particles(const Scene& scene) {
+  double sum = 0;
+  for (const ObjectSpec& object : scene.objects)
+    sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
+  return sum;
+}
+
+ParticleSeed sample_particles(const Scene& scene) {
+  ParticleSeed seed;
+  std::vector<Finding> findings;
+  for (std::size_t o = 0; o < scene.objects.size(); ++o) {
+    const ObjectSpec& object = scene.objects[o];
+    const Pose pose{object.placement.at, rotation_matrix(object.placement.rotation)};
+    const Samples samples = sample_shape(object.shape, pose, scene.grid.dx, object.particles_per_cell, object.sampling,
+                                         object.seed, scene.dimension);
+    if (samples.positions.empty())
+      findings.push_back({scene.file, 0, 0, "/objects/" + std::to_string(o),
+                          "object '" + object.name +
+                              "' holds no particle: its shape is thinner than the particle spacing; lower grid.dx or "
+                              "raise particles_per_cell"});
+    const double mass = scene.materials[static_cast<std::size_t>(object.material)].density * samples.volume_each;
+    for (const Vec<double, 3>& x : samples.positions) {
+      seed.x.push_back(x);
+      seed.v.push_back(object.velocity + cross(object.angular_velocity, x - object.placement.at));
+      seed.m.push_back(mass);
+      seed.object.push_back(static_cast<std::int32_t>(o));
+    }
+  }
+  if (!findings.empty()) throw SceneError(std::move(findings));
+  return seed;
+}
+
+}  // namespace tribo

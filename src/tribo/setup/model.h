@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tribo/scene/scene.h"
+
+namespace tribo {
+
+/// What the solver needs to know and never changes: rebuilt from the scene, never saved.
+struct Model {
+  int dimension = 3;
+  double dx = 0;  ///< [m]
+  Vec<double, 3> gravity = Vec<double, 3>::zero();
+  TimeSpec time;
+  std::vector<MaterialSpec> materials;
+  struct Object {
+    std::string name;
+    int material = 0;
+    Vec<double, 3> spin = Vec<double, 3>::zero();  ///< initial angular velocity [rad/s]
+  };
+  std::vector<Object> objects;
+  std::vector<ColliderSpec> colliders;
+};
+
+/// Particles at time 0, in order of id.
+struct ParticleSeed {
+  std::vector<Vec<double, 3>> x;  ///< [m]
+  std::vector<Vec<double, 3>> v;  ///< [m/s]
+  std::vector<double> m;          ///< [kg]
+  std::vector<std::int32_t> object;
+  std::vector<Mat<double, 3>> F;  ///< deformation gradients; empty when undeformed
+};
+
+/// Everything but the particles.
+Model build_model(const Scene& scene);
+
+/// How many particles the scene will have, without making them.
+double expected_particles(const Scene& scene);
+
+/// Fills every object's shape with particles. Throws SceneError when an object gets none.
+ParticleSeed sample_particles(const Scene& scene);
+
+}  // namespace tribo

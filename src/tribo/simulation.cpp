@@ -1,0 +1,131 @@
+#include "tribo/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tribo/core/errors.h"
+#include "tribo/core/memory.h"
+#include "tribo/setup/model.h"
+
+namespace tribo {
+namespace {
+
+std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options) {
+  const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa};
+  const Model model = build_model(scene);
+  // A slip in the units must not fill the memory with particles before anybody notices.
+  const double expected = expected_particles(scene);
+  const double seed_bytes = 60 * expected;
+  const double needed = estimated_bytes(engine_options, model, expected) + seed_bytes;
+  const auto available = static_cast<double>(available_host_memory());
+  if (!(expected < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
+    const auto text = [](double value) { return nlohmann::json(value).dump(); };
+    throw DeviceError(scene.file + ": the scene would have about " + text(std::floor(expected)) +
+                      " particles and need about " + text(std::ceil(needed / 1048576)) + " MiB, of which " +
+                      text(std::floor(available / 1048576)) +
+                      " MiB are free; raise grid.dx, lower particles_per_cell or shrink the objects");
+  }
+  return make_engine(engine_options, model, sample_particles(scene));
+}
+
+}  // namespace
+
+void FrameProgress::add(const StepReport& report) {
+  dt_min = substeps == 0 ? report.dt : std::min(dt_min, report.dt);
+  dt_max = std::max(dt_max, report.dt);
+  ++substeps;
+  for (auto& [name, count] : limits) {
+    if (name == report.limit) {
+      ++count;
+      return;
+    }
+  }
+  limits.emplace_back(report.limit, 1);
+}
+
+std::string FrameProgress::main_limit() const {
+  std::string best = limits.empty() ? "" : "frame";
+  std::int64_t most = 0;
+  for (const auto& [name, count] : limits) {
+    if (name != "frame" && count > most) {
+      most = count;
+      best = name;
+    }
+  }
+  return best;
+}
+
+Simulation Simulation::open(const std::string& scene_path, const SimulationOptions& options) {
+  return {read_scene(scene_path, options.overrides), options};
+}
+
+Simulation::Simulation(Scene scene, const SimulationOptions& options)
+    : scene_(std::move(scene)), engine_(engine_for(scene_, options)) {}
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+Simulation::~Simulation() = default;
+
+StepReport Simulation::step() {
+  if (frame_complete_) progress_ = {};
+  frame_complete_ = false;
+  const double until = frame_time(frame_ + 1);
+  const StepReport report = engine_->step(until);
+  progress_.add(report);
+  if (engine_->time() >= until) {
+    ++frame_;
+    frame_complete_ = true;
+  }
+  return report;
+}
+
+void Simulation::advance_frame() {
+  const int target = frame_ + 1;
+  while (frame_ < target) step();
+}
+
+Container Simulation::checkpoint() {
+  Container checkpoint = save_state(*engine_);
+  nlohmann::json limits = nlohmann::json::array();
+  for (const auto& [name, count] : progress_.limits) limits.push_back({name, count});
+  checkpoint.meta = nlohmann::json{
+      {"frame", frame_},
+      {"frame_complete", frame_complete_},
+      {"time", time()},
+      {"step", engine_->step_count()},
+      {"substeps", progress_.substeps},
+      {"dt_min", progress_.dt_min},
+      {"dt_max", progress_.dt_max},
+      {"limits", limits},
+      {"precision", scene_.precision},
+      {"version",
+       version()}}.dump();
+  return checkpoint;
+}
+
+void Simulation::restore(const Container& checkpoint) {
+  FrameProgress progress;
+  int frame = 0;
+  bool complete = true;
+  try {
+    const nlohmann::json meta = nlohmann::json::parse(checkpoint.meta);
+    frame = meta.at("frame").get<int>();
+    complete = meta.at("frame_complete").get<bool>();
+    progress.substeps = meta.at("substeps").get<std::int64_t>();
+    progress.dt_min = meta.at("dt_min").get<double>();
+    progress.dt_max = meta.at("dt_max").get<double>();
+    for (const nlohmann::json& limit : meta.at("limits"))
+      progress.limits.emplace_back(limit.at(0).get<std::string>(), limit.at(1).get<std::int64_t>());
+  } catch (const nlohmann::json::exception&) {
+    throw IoError("checkpoint has an incomplete header; it was written by another version");
+  }
+  engine_->load(checkpoint);
+  frame_ = frame;
+  frame_complete_ = complete;
+  progress_ = std::move(progress);
+}
+
+const char* version() { return TRIBO_VERSION; }
+
+}  // namespace tribo

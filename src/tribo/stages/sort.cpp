@@ -1,0 +1,297 @@
+#include <cmath>
+#include <string>
+
+#include "tribo/core/errors.h"
+#include "tribo/stages/stages.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr int bits_for(std::int64_t count) {
+  int bits = 0;
+  while ((std::int64_t{1} << bits) < count) ++bits;
+  return bits;
+}
+
+/// Blocks the particles occupy, and the first particle that is in none.
+template <int D>
+struct Extent {
+  Cell<D> low;
+  Cell<D> high;
+  Index lost;
+};
+
+template <class Real, int D>
+struct BaseCell {
+  FieldView<Real, D> x;
+  Real inverse_dx;
+
+  /// False when a coordinate is not finite or beyond what 32-bit cells can count.
+  TRIBO_HD bool at(Index i, Cell<D>& cell) const {
+    cell = Cell<D>::zero();
+    for (int k = 0; k < D; ++k) {
+      const Real base = base_node(x[k][i] * inverse_dx);
+      if (!(base > Real(-1e9) && base < Real(1e9))) return false;
+      cell[k] = static_cast<std::int32_t>(base);
+    }
+    return true;
+  }
+};
+
+template <class Real, int D>
+struct ExtentOf {
+  BaseCell<Real, D> base;
+
+  TRIBO_HD Extent<D> operator()(Index i) const {
+    Cell<D> cell;
+    if (!base.at(i, cell)) return {Cell<D>::filled(0x7fffffff), Cell<D>::filled(-0x7fffffff), i};
+    for (int k = 0; k < D; ++k) cell[k] >>= 2;
+    return {cell, cell, Workspace<Real, D>::none};
+  }
+};
+
+template <int D>
+struct JoinExtents {
+  TRIBO_HD Extent<D> operator()(const Extent<D>& a, const Extent<D>& b) const {
+    Extent<D> r = a;
+    for (int k = 0; k < D; ++k) {
+      if (b.low[k] < r.low[k]) r.low[k] = b.low[k];
+      if (b.high[k] > r.high[k]) r.high[k] = b.high[k];
+    }
+    if (b.lost < r.lost) r.lost = b.lost;
+    return r;
+  }
+};
+
+/// Sort key of a particle: material, block along the Morton curve, cell in the block.
+template <class Real, int D>
+struct KeyParticle {
+  BaseCell<Real, D> base;
+  const Index* object;
+  const Index* object_group;
+  Cell<D> origin;
+  int block_bits;
+  std::uint64_t* keys;
+  Index* order;
+
+  TRIBO_HD void operator()(Index i) const {
+    Cell<D> cell;
+    base.at(i, cell);
+    Cell<D> block, within;
+    for (int k = 0; k < D; ++k) {
+      block[k] = cell[k] >> 2;
+      within[k] = cell[k] & 3;
+    }
+    const auto group = static_cast<std::uint64_t>(object_group[object[i]]);
+    const std::uint64_t code = group << block_bits | block_code(block, origin);
+    keys[i] = code << cell_bits | static_cast<std::uint64_t>(flatten(within, 4));
+    order[i] = i;
+  }
+};
+
+template <class T>
+struct Permute {
+  const T* from;
+  const Index* order;
+  T* to;
+  TRIBO_HD void operator()(Index i) const { to[i] = from[order[i]]; }
+};
+
+/// 1 where a new run of equal keys (without their lowest bits) begins.
+struct FlagRunStart {
+  const std::uint64_t* keys;
+  int ignored_bits;
+  Index* flags;
+  TRIBO_HD void operator()(Index i) const {
+    flags[i] = i == 0 || keys[i] >> ignored_bits != keys[i - 1] >> ignored_bits ? 1 : 0;
+  }
+};
+
+template <class Real, int D>
+struct WriteBin {
+  BaseCell<Real, D> base;
+  const std::uint64_t* keys;
+  const Index* run;  // number of run starts before i
+  int block_bits;
+  Index particle_count;
+  Bin<D>* bins;
+
+  TRIBO_HD void operator()(Index i) const {
+    const bool starts = i == 0 || keys[i] >> cell_bits != keys[i - 1] >> cell_bits;
+    if (starts) {
+      Bin<D>& bin = bins[run[i]];
+      Cell<D> cell;
+      base.at(i, cell);
+      for (int k = 0; k < D; ++k) bin.block[k] = cell[k] >> 2;
+      bin.group = static_cast<Index>(keys[i] >> (cell_bits + block_bits));
+      bin.begin = i;
+    }
+    const bool ends = i + 1 == particle_count || keys[i] >> cell_bits != keys[i + 1] >> cell_bits;
+    if (ends) bins[starts ? run[i] : run[i] - 1].end = i + 1;
+  }
+};
+
+/// One (grid block, bin) meeting for every block that a bin's arena reaches into.
+template <int D>
+struct EmitTouch {
+  using Shape = BlockShape<D>;
+  const Bin<D>* bins;
+  Cell<D> origin;
+  std::uint64_t* keys;
+  Index* values;
+
+  TRIBO_HD void operator()(Index i) const {
+    Cell<D> block = unflatten<D>(i % Shape::neighbors, Shape::neighbor_side);
+    const Bin<D>& bin = bins[i / Shape::neighbors];
+    for (int k = 0; k < D; ++k) block[k] += bin.block[k] + Shape::first_neighbor;
+    keys[i] = block_code(block, origin);
+    values[i] = i;
+  }
+};
+
+template <int D>
+struct WriteGridBlock {
+  using Shape = BlockShape<D>;
+  const Bin<D>* bins;
+  const std::uint64_t* keys;
+  const Index* values;
+  const Index* run;
+  Index touch_count;
+  Cell<D>* blocks;
+  Index* touch;
+  Index* touch_start;
+  Index* bin_blocks;
+
+  TRIBO_HD void operator()(Index i) const {
+    const bool starts = i == 0 || keys[i] != keys[i - 1];
+    const Index block = starts ? run[i] : run[i] - 1;
+    const Index value = values[i];
+    touch[i] = value;
+    bin_blocks[value] = block;
+    if (starts) {
+      touch_start[block] = i;
+      Cell<D> at = unflatten<D>(value % Shape::neighbors, Shape::neighbor_side);
+      const Bin<D>& bin = bins[value / Shape::neighbors];
+      for (int k = 0; k < D; ++k) at[k] += bin.block[k] + Shape::first_neighbor;
+      blocks[block] = at;
+    }
+    if (i + 1 == touch_count) touch_start[block + 1] = touch_count;
+  }
+};
+
+template <int D>
+struct LowBlock {
+  const Bin<D>* bins;
+  TRIBO_HD Extent<D> operator()(Index i) const { return {bins[i].block, bins[i].block, 0x7fffffff}; }
+};
+
+template <int D>
+Extent<D> nothing() {
+  return {Cell<D>::filled(0x7fffffff), Cell<D>::filled(-0x7fffffff), 0x7fffffff};
+}
+
+/// Bits that tell `extent` blocks along each axis apart.
+template <int D>
+int code_bits(const Extent<D>& extent) {
+  std::int64_t widest = 1;
+  for (int k = 0; k < D; ++k) {
+    const std::int64_t width = std::int64_t{extent.high[k]} - extent.low[k] + 1;
+    widest = width > widest ? width : widest;
+  }
+  return D * bits_for(widest);
+}
+
+/// Moves every component of a column into the new order through the spare array.
+template <class T, int N>
+void permute(Exec& ex, Field<T, N>& field, const Array<Index>& order, Array<T>& spare, Index n) {
+  for (auto& array : field.c) {
+    spare.resize_discard(n);
+    parallel_for(ex, "sort", n, Permute<T>{array.data(), order.data(), spare.data()});
+    array.swap(spare);
+  }
+}
+
+}  // namespace
+
+template <class Real, int D>
+void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
+  const Index n = state.count;
+  BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx};
+  const Extent<D> extent = reduce(ex, "sort", n, nothing<D>(), ExtentOf<Real, D>{base}, JoinExtents<D>{});
+  const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
+  if (extent.lost != Workspace<Real, D>::none || block_bits > D * key_bits_per_axis)
+    throw DivergedError("particles are spread over more than " + std::to_string(4 << key_bits_per_axis) +
+                        " cells, or one is at no finite position");
+
+  work.keys.resize_discard(n);
+  work.order.resize_discard(n);
+  parallel_for(ex, "sort", n,
+               KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), extent.low,
+                                    block_bits, work.keys.data(), work.order.data()});
+  const int group_bits = bits_for(static_cast<std::int64_t>(constants.laws.size()));
+  work.sorter.sort(ex, "sort", work.keys, work.order, n, cell_bits + block_bits + group_bits);
+  each_column(state.particles, [&](const char*, auto& field) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, Real>) {
+      permute(ex, field, work.order, work.spare_real, n);
+    } else {
+      permute(ex, field, work.order, work.spare_index, n);
+    }
+  });
+
+  work.flags.resize_discard(n);
+  parallel_for(ex, "sort", n, FlagRunStart{work.keys.data(), cell_bits, work.flags.data()});
+  state.bin_count = exclusive_scan(ex, "sort", work.flags, work.flags, n);
+  state.bins.resize_discard(state.bin_count);
+  base.x = view(state.particles.x);
+  parallel_for(ex, "sort", n,
+               WriteBin<Real, D>{base, work.keys.data(), work.flags.data(), block_bits, n, state.bins.data()});
+  state.drift = 0;
+  work.grid_valid = false;
+}
+
+template <class Real, int D>
+void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work) {
+  using Shape = BlockShape<D>;
+  const Index touches = state.bin_count * Shape::neighbors;
+  Extent<D> extent =
+      reduce(ex, "sort", state.bin_count, nothing<D>(), LowBlock<D>{state.bins.data()}, JoinExtents<D>{});
+  for (int k = 0; k < D; ++k) {
+    extent.low[k] += Shape::first_neighbor;
+    extent.high[k] += Shape::first_neighbor + Shape::neighbor_side - 1;
+  }
+  work.keys.resize_discard(touches);
+  work.order.resize_discard(touches);
+  work.flags.resize_discard(touches);
+  work.touch.resize_discard(touches);
+  work.bin_blocks.resize_discard(touches);
+  parallel_for(ex, "sort", touches, EmitTouch<D>{state.bins.data(), extent.low, work.keys.data(), work.order.data()});
+  work.sorter.sort(ex, "sort", work.keys, work.order, touches, code_bits(extent));
+  parallel_for(ex, "sort", touches, FlagRunStart{work.keys.data(), 0, work.flags.data()});
+  work.block_count = exclusive_scan(ex, "sort", work.flags, work.flags, touches);
+  work.blocks.resize_discard(work.block_count);
+  work.touch_start.resize_discard(work.block_count + 1);
+  parallel_for(
+      ex, "sort", touches,
+      WriteGridBlock<D>{state.bins.data(), work.keys.data(), work.order.data(), work.flags.data(), touches,
+                        work.blocks.data(), work.touch.data(), work.touch_start.data(), work.bin_blocks.data()});
+
+  work.arenas.resize_discard(Size{state.bin_count} * Shape::arena_nodes);
+  work.grid.resize_discard(Size{work.block_count} * Shape::nodes);
+  work.block_speed.resize_discard(work.block_count);
+  work.bin_results.resize_discard(state.bin_count);
+
+  work.host_bins.resize(static_cast<std::size_t>(state.bin_count));
+  copy_to_host(ex, state.bins, work.host_bins.data(), state.bin_count);
+  work.group_bins.assign(constants.laws.size() + 1, 0);
+  for (const Bin<D>& bin : work.host_bins) ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
+  for (std::size_t g = 1; g < work.group_bins.size(); ++g) work.group_bins[g] += work.group_bins[g - 1];
+  work.grid_valid = true;
+}
+
+#define TRIBO_INSTANTIATE(Real, D)                                                                      \
+  template void sort_particles(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&); \
+  template void build_grid(Exec&, const Constants<Real, D>&, const State<Real, D>&, Workspace<Real, D>&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/models/all.h"
+#include "tribo/setup/model.h"
+#include "tribo/state/state.h"
+
+/// \file
+/// The stages of a step, in the order engine/step.cpp calls them. Each is a free function: where it runs, what it
+/// reads, then what it changes.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Model constants in the engine's precision.
+template <class Real, int D>
+struct Constants {
+  Real dx;
+  Vec<Real, D> gravity;
+  std::vector<ParticleLaw<Real>> laws;
+  std::vector<double> densities;
+};
+
+/// Sorts particles by material, block and base cell, and records the bins. Particle order within a cell is kept, so
+/// the result depends on the particles alone. Throws DivergedError for a particle that is nowhere.
+template <class Real, int D>
+void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
+
+/// The sparse grid that the bins' arenas reach into.
+template <class Real, int D>
+void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work);
+
+/// Mass, momentum and the stress impulse of a step dt from particles to arenas. Conserves mass and momenta to rounding.
+template <class Real, int D>
+void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work);
+
+/// Sums arenas into grid nodes, adds gravity and applies colliders. Returns the largest velocity component, or NaN
+/// when any node is not finite.
+template <class Real, int D>
+double update_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state,
+                   const typename Colliders<Real, D>::View& colliders, double dt, Workspace<Real, D>& work);
+
+/// Grid velocities back to particles; moves them, updates their strain and the stress for the next step. Sets the
+/// state's speed and wave speed. Returns the first particle that is no longer finite, or Workspace::none.
+template <class Real, int D>
+Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
+
+/// Stress, speed and wave speed of the particles as they stand: for the first step.
+template <class Real, int D>
+void evaluate_stress(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
+
+/// Elastic energy per rest volume and volume ratio of each particle, for output.
+template <class Real, int D>
+void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
+                    Array<Real>& energy_density, Array<Real>& volume_ratio);
+
+/// The instances every stage is built for. Two dimensions are another line here and in the engine factory.
+#define TRIBO_FOR_EACH_INSTANCE(instantiate) instantiate(float, 3) instantiate(double, 3)
+
+}  // namespace tribo::TRIBO_BACKEND

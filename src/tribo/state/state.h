@@ -1,0 +1,79 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/state/blocks.h"
+#include "tribo/state/colliders.h"
+#include "tribo/state/particles.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Node data: momentum or velocity in the first D numbers, mass in the last. One 16-byte load in float.
+template <class Real>
+using NodePack = Lanes<Real, 4>;
+
+template <class Real>
+TRIBO_HD NodePack<Real> node_pack(Real a, Real b, Real c, Real mass) {
+  const Real numbers[4] = {a, b, c, mass};
+  return NodePack<Real>::load(numbers);
+}
+
+/// All that evolves. A checkpoint holds exactly this: continuing from it gives the same bytes as never stopping.
+template <class Real, int D>
+struct State {
+  Particles<Real, D> particles;
+  Index count = 0;         ///< particles
+  Array<Bin<D>> bins;      ///< runs of particles by material and block, as of the last sort
+  Index bin_count = 0;     ///< 0: particles have not been sorted yet
+  double time = 0;         ///< [s]
+  std::int64_t step = 0;   ///< substeps taken
+  double drift = 0;        ///< cells the fastest particle may have moved since the last sort
+  double speed = 0;        ///< largest |v| + |C| dx of any particle [m/s]
+  double wave_speed2 = 0;  ///< largest stiffness over density of any particle [m^2/s^2]
+};
+
+/// The sparse grid under the present bins, and scratch memory. May be dropped at any step boundary.
+template <class Real, int D>
+struct Workspace {
+  // sorting
+  Array<std::uint64_t> keys;
+  Array<Index> order;
+  Array<Index> flags;
+  Array<Real> spare_real;
+  Array<Index> spare_index;
+  RadixSorter sorter;
+
+  // sparse grid: blocks that arenas reach into, and who reaches into them
+  bool grid_valid = false;
+  Index block_count = 0;
+  Array<Cell<D>> blocks;     ///< coordinates of each grid block
+  Array<Index> touch;        ///< (bin * neighbors + neighbor), grouped by the grid block they reach into
+  Array<Index> touch_start;  ///< first entry of each grid block, and the end
+  Array<Index> bin_blocks;   ///< grid block of each (bin, neighbor)
+  std::vector<Bin<D>> host_bins;
+  std::vector<Index> group_bins;  ///< first bin of each material, and the end
+
+  Array<NodePack<Real>> arenas;  ///< each bin's private sums
+  Array<NodePack<Real>> grid;    ///< velocity and mass of every node of every grid block
+  Array<Real> block_speed;       ///< largest |v| component on each grid block
+  struct BinResult {
+    Real speed;       ///< largest |v| + |C| dx
+    Real stiffness;   ///< largest stiffness [Pa]
+    Index first_bad;  ///< lowest particle that is not finite, or `none`
+  };
+  static constexpr Index none = 0x7fffffff;
+  Array<BinResult> bin_results;
+
+  // constants of the model on the device
+  Array<Index> object_group;    ///< material of each object
+  Array<Real> inverse_density;  ///< of each material
+  Colliders<Real, D> colliders;
+
+  std::size_t bytes() const {
+    return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + spare_index.bytes() + sorter.bytes() +
+           blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
+           block_speed.bytes() + bin_results.bytes();
+  }
+};
+
+}  // namespace tribo::TRIBO_BACKEND
