@@ -29,9 +29,9 @@ double random_at(std::uint64_t index) {
 std::vector<MaterialSpec> bench_materials() {
   const double mu = shear_modulus(1e5, 0.3);
   const double lambda = lame_lambda(1e5, 0.3);
-  const std::vector<ParticleLaw<double>> laws = {FixedCorotated<double>{mu, lambda},
+  const std::vector<ParticleLaw<double>> laws = {FixedCorotated<double>{mu, lambda, 0},
                                                  DruckerPrager<double>{mu, lambda, 0.4, 1},
-                                                 WeaklyCompressible<double>{2e5, 7, 0}};
+                                                 WeaklyCompressible<double>{2e5, 7, 0, 0}};
   std::vector<MaterialSpec> materials;
   for (const ParticleLaw<double>& law : laws)
     materials.push_back({std::visit([](const auto& l) { return l.name; }, law), 1000, law});

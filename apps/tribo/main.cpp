@@ -1,19 +1,27 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "mpm.h"
 #include "progress.h"
 #include "tribo/core/errors.h"
+#include "tribo/io/file.h"
 #include "tribo/io/run_directory.h"
 #include "tribo/run/runner.h"
 #include "tribo/run/statistics.h"
@@ -36,6 +44,15 @@ extern "C" void on_signal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+/// The text as one word of a shell.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("_-./+,:@%", c) != nullptr; };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 /// Flags that say how a scene is read and run; shared by `run` and `check`.
 struct SceneFlags {
   std::string scene;
@@ -47,7 +64,7 @@ struct SceneFlags {
 
   void add_to(CLI::App& app) {
     app.add_option("scene", scene, "scene file, or a run directory to use its resolved scene")->required();
-    app.add_option("--set", sets, "override a value: /json/pointer=value (repeatable)");
+    app.add_option("--set", sets, "override a value: /json/pointer=value (repeatable)")->allow_extra_args(false);
     app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
     app.add_option("--precision", precision, "float or double; the scene decides when not given")
         ->check(CLI::IsMember({"float", "double"}));
@@ -63,15 +80,19 @@ struct SceneFlags {
     if (!precision.empty()) all.push_back({"/precision", "\"" + precision + "\""});
     return all;
   }
+  bool is_run_directory() const {
+    std::error_code unreadable;  // reported when the scene is read
+    return std::filesystem::is_directory(scene, unreadable);
+  }
   std::string scene_path() const {
-    return std::filesystem::is_directory(scene) ? (std::filesystem::path(scene) / "scene.json").string() : scene;
+    return is_run_directory() ? (std::filesystem::path(scene) / "scene.json").string() : scene;
   }
   SimulationOptions simulation_options() const { return {device, threads, isa, {}}; }
 };
 
 struct RunCommand {
   SceneFlags flags;
-  std::string directory;
+  std::optional<std::string> directory;
   std::optional<int> frames;
   std::optional<int> from;
   bool resume = false;
@@ -95,8 +116,9 @@ struct RunCommand {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
     RunOptions options;
     options.simulation = flags.simulation_options();
-    const bool own_directory = std::filesystem::is_directory(flags.scene);
-    options.directory = !directory.empty() ? directory : own_directory ? flags.scene : "out/" + scene.name;
+    options.directory = directory                  ? *directory
+                        : flags.is_run_directory() ? flags.scene
+                                                   : "out/" + as_file_name(scene.name, "run");
     options.overwrite = overwrite;
     options.resume = resume;
     options.from = from;
@@ -110,15 +132,26 @@ struct RunCommand {
     };
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
+    if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
     const RunResult result = run_scene(scene, options);
     display.finish();
     if (!result.finished) {
-      fmt::print(stderr, "stopped after frame {}; a checkpoint is written. Continue with:\n  tribo run {} --resume\n",
-                 result.frame, result.directory);
+      fmt::print(stderr, "stopped after frame {}; a checkpoint is written. Continue with:\n  {}\n", result.frame,
+                 resume_command(result.directory));
     } else if (!quiet) {
       fmt::print("finished {} frames in {}\n", result.frame, result.directory);
     }
     return static_cast<int>(ExitCode::done);
+  }
+
+  /// What continues this run as it would have gone on. Overrides are in the run's own scene.json by now.
+  std::string resume_command(const std::string& run) const {
+    std::string command = "tribo run " + shell_word(run) + " --resume";
+    if (frames) command += fmt::format(" --frames {}", *frames);
+    if (flags.device != "cpu") command += " --device " + flags.device;
+    if (flags.threads != 0) command += fmt::format(" --threads {}", flags.threads);
+    if (!flags.isa.empty()) command += " --isa " + flags.isa;
+    return command;
   }
 };
 
@@ -131,6 +164,7 @@ struct CheckCommand {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
     const double particles = expected_particles(scene);
     const EngineOptions options{flags.device, scene.precision, flags.threads, flags.isa};
+    Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
     fmt::print("  frames      {} at {} per second, {} s\n", scene.frame_count(), scene.fps, scene.duration);
@@ -145,7 +179,6 @@ struct CheckCommand {
     fmt::print("  particles   about {:.0f}\n  tets        0\n  segments    0\n", particles);
     fmt::print("  memory      about {:.0f} MiB on {}, {}\n",
                estimated_bytes(options, build_model(scene), particles) / 1048576, flags.device, scene.precision);
-    Simulation simulation(scene, flags.simulation_options());
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     return static_cast<int>(ExitCode::done);
@@ -163,12 +196,35 @@ struct StatsCommand {
     app.add_flag("--expect", expect, "check the scene's expect block; exit 1 when it is not met");
   }
 
+  /// A number that was not finite is null in JSON.
+  static double number(const nlohmann::json& value) { return value.is_null() ? NAN : value.get<double>(); }
+
+  /// Throws json::exception when something is missing or of the wrong kind.
+  static void check(const nlohmann::json& line) {
+    for (const char* key : {"frame", "substeps"}) line.at(key).get<std::int64_t>();
+    for (const char* key : {"time", "dt_min", "wall_s"}) number(line.at(key));
+    for (const char* key : {"dt_limit", "state_hash"}) line.at(key).get_ref<const std::string&>();
+    for (const char* key : {"kinetic", "elastic", "gravity"}) number(line.at("energy").at(key));
+    for (const auto& [name, seconds] : line.at("stages").items()) number(seconds);
+  }
+
   int operator()() {
     const RunDirectory run(directory, RunDirectory::Mode::read);
     const std::vector<std::string> lines = run.read_stats();
     if (lines.empty()) throw IoError(directory + ": holds no statistics yet; run the scene first");
+    std::size_t line_number = 0;
+    try {
+      for (const std::string& line : lines) {
+        ++line_number;
+        check(nlohmann::json::parse(line));
+      }
+    } catch (const nlohmann::json::exception&) {
+      throw IoError(fmt::format("{}/stats.jsonl:{} is damaged: restore it from a copy or simulate the run again",
+                                directory, line_number));
+    }
     if (expect) {
-      const auto scene = nlohmann::json::parse(run.read_scene());
+      const auto scene = nlohmann::json::parse(run.read_scene(), nullptr, false);
+      if (!scene.is_object()) throw IoError(run.scene_path() + " is damaged: not a JSON object (restore it)");
       const std::vector<std::string> unmet =
           unmet_expectations(scene.value("expect", nlohmann::json::object()).dump(), lines);
       for (const std::string& sentence : unmet) fmt::print(stderr, "{}\n", sentence);
@@ -187,18 +243,17 @@ struct StatsCommand {
       const auto line = nlohmann::json::parse(text);
       const auto& energy = line.at("energy");
       fmt::print("{:>6}{:>10.4f}{:>8}{:>11.2e}{:>10}{:>13.5g}{:>13.5g}{:>13.5g}{:>10.3f}  {}\n",
-                 line.at("frame").get<int>(), line.at("time").get<double>(), line.at("substeps").get<int>(),
-                 line.at("dt_min").get<double>(), line.at("dt_limit").get<std::string>(),
-                 energy.at("kinetic").get<double>(), energy.at("elastic").get<double>(),
-                 energy.at("gravity").get<double>(), line.at("wall_s").get<double>(),
+                 line.at("frame").get<std::int64_t>(), number(line.at("time")), line.at("substeps").get<std::int64_t>(),
+                 number(line.at("dt_min")), line.at("dt_limit").get<std::string>(), number(energy.at("kinetic")),
+                 number(energy.at("elastic")), number(energy.at("gravity")), number(line.at("wall_s")),
                  line.at("state_hash").get<std::string>());
-      wall += line.at("wall_s").get<double>();
+      wall += number(line.at("wall_s"));
       for (const auto& [name, seconds] : line.at("stages").items()) {
         const auto it = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.first == name; });
         if (it == stages.end()) {
-          stages.emplace_back(name, seconds.get<double>());
+          stages.emplace_back(name, number(seconds));
         } else {
-          it->second += seconds.get<double>();
+          it->second += number(seconds);
         }
       }
     }
@@ -264,9 +319,26 @@ void add_command(CLI::App& app, const char* name, const char* doc, Command& comm
   sub->callback([&] { action = [&] { return command(); }; });
 }
 
+/// Leaves no surprise of the environment to the rest of the program.
+void prepare_process() {
+  // With standard output closed, the next file to be opened would take its place, and progress be written into it.
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit shown by ulimit -f is an error of writing like others
+}
+
+/// Lost output is a failure, as of any program.
+int with_output_flushed(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fmt::print(stderr, "cannot write to standard output\n");
+  return status == 0 ? static_cast<int>(ExitCode::io) : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_process();
   CLI::App app{"tribo: frictional contact between diverse materials"};
   app.set_version_flag("--version", std::string("tribo ") + version());
   app.require_subcommand(1);
@@ -290,15 +362,18 @@ int main(int argc, char** argv) {
     return status == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
   }
   try {
-    return action();
+    return with_output_flushed(action());
   } catch (const Error& error) {
-    fmt::print(stderr, "\n{}\n", error.what());
+    fmt::print(stderr, "{}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "\nout of memory; use a larger grid spacing or fewer particles\n");
+    fmt::print(stderr, "out of memory; use a larger grid spacing or fewer particles\n");
     return static_cast<int>(ExitCode::device);
+  } catch (const std::system_error& error) {  // of the operating system: standard output on a full disk, for one
+    fmt::print(stderr, "{}\n", error.what());
+    return static_cast<int>(ExitCode::io);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "\ninternal error: {}\nPlease report this with the scene file.\n", error.what());
+    fmt::print(stderr, "internal error: {}\nPlease report this with the scene file.\n", error.what());
     return static_cast<int>(ExitCode::internal);
   }
 }

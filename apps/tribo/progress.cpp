@@ -24,6 +24,9 @@ std::string count(std::int64_t n) {
   return std::to_string(n);
 }
 
+/// Never throws: a lost line of progress must not end a simulation. `main` reports a broken standard output at the end.
+void show(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
 std::string summary(const RunProgress& p) {
   return fmt::format("frame {}/{}  t {:.3f} s  dt {:.2e} s ({})  {} particles  {} elapsed, {} left", p.frame, p.frames,
                      p.time, p.step.dt, p.step.limit, count(p.particles), duration(p.wall), duration(p.remaining));
@@ -46,7 +49,7 @@ void ProgressDisplay::frame(const RunProgress& progress) {
   if (terminal_) {
     draw(progress);
   } else {
-    fmt::print("{}\n", summary(progress));
+    show(summary(progress) + "\n");
     std::fflush(stdout);
   }
 }
@@ -57,7 +60,7 @@ void ProgressDisplay::note(const std::string& text) {
 }
 
 void ProgressDisplay::finish() {
-  if (line_open_) fmt::print("\n");
+  if (line_open_) show("\n");
   line_open_ = false;
   std::fflush(stdout);
 }
@@ -66,14 +69,14 @@ void ProgressDisplay::draw(const RunProgress& p) {
   constexpr int width = 24;
   const double share = p.end_time > 0 ? std::clamp(p.time / p.end_time, 0.0, 1.0) : 1.0;
   const int filled = static_cast<int>(share * width);
-  fmt::print("\r\033[K[{}{}] {}", std::string(static_cast<std::size_t>(filled), '#'),
-             std::string(static_cast<std::size_t>(width - filled), '.'), summary(p));
+  show("\r\033[K[" + std::string(static_cast<std::size_t>(filled), '#') +
+       std::string(static_cast<std::size_t>(width - filled), '.') + "] " + summary(p));
   std::fflush(stdout);
   line_open_ = true;
 }
 
 void ProgressDisplay::clear_line() {
-  if (line_open_) fmt::print("\r\033[K");
+  if (line_open_) show("\r\033[K");
   line_open_ = false;
   std::fflush(stdout);
 }

@@ -11,6 +11,7 @@ namespace tribo {
 class ProgressDisplay {
  public:
   explicit ProgressDisplay(bool quiet);
+  ~ProgressDisplay() { finish(); }
 
   void step(const RunProgress& progress);
   void frame(const RunProgress& progress);

@@ -20,7 +20,7 @@ namespace tribo {
 /// What one substep did.
 struct StepReport {
   double dt = 0;           ///< [s]
-  const char* limit = "";  ///< what bounded it: cfl, wave, dt_max, collider, frame or retry
+  const char* limit = "";  ///< what bounded it: cfl, wave, viscosity, collider, dt_max, frame or retry
 };
 
 /// Sums over the particles of one object.

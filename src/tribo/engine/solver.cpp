@@ -131,8 +131,8 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
   copy_to_device(exec_, seed.object.data(), p.object.c[0], n);
 }
 
-/// Formulas J: advection, elastic waves with half the bound of MLS-MPM on a quadratic kernel, colliders, the user's
-/// maximum; then the frame's end, without leaving a sliver.
+/// Formulas J: advection, elastic waves with half the bound of MLS-MPM on a quadratic kernel, viscosity, colliders, the
+/// user's maximum; then the frame's end, without leaving a sliver.
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
@@ -142,6 +142,15 @@ StepReport Solver<Real, D>::next_dt(double until) {
   };
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
   if (state_.wave_speed2 > 0) bound(0.5 * model_.dx / std::sqrt(state_.wave_speed2), "wave");
+  for (const MaterialSpec& material : model_.materials) {
+    const double viscosity = std::visit(
+        []<class Law>(const Law& law) -> double {
+          if constexpr (Viscous<Law>) return law.viscosity;
+          return 0;
+        },
+        material.law);
+    if (viscosity > 0) bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
+  }
   for (const ColliderSpec& collider : model_.colliders) {
     if (collider.motion.keys().size() < 2) continue;
     const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);

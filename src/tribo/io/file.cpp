@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -139,6 +141,19 @@ void AtomicFile::commit() {
 
 bool is_temporary_name(const std::string& file_name) {
   return file_name.starts_with('.') && file_name.ends_with(temporary_suffix);
+}
+
+std::string as_file_name(const std::string& name, const std::string& if_empty) {
+  std::size_t size = std::min<std::size_t>(name.size(), 100);
+  // Not in the middle of a character of UTF-8, whose later bytes are 10xxxxxx.
+  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xc0) == 0x80) --size;
+  std::string safe = name.substr(0, size);
+  std::replace_if(
+      safe.begin(), safe.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.' && c < 0x80; }, '_');
+  if (safe.empty()) return if_empty;
+  if (safe.front() == '.') safe.front() = '_';
+  return safe;
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -51,6 +51,9 @@ class AtomicFile {
 /// Whether `file_name` (no directory) is one that AtomicFile gives to temporaries: what a killed process leaves behind.
 bool is_temporary_name(const std::string& file_name);
 
+/// A name that any file system takes as that of one file: no separators, not hidden, not too long; never empty.
+std::string as_file_name(const std::string& name, const std::string& if_empty);
+
 void write_text(const std::string& path, const std::string& text);  ///< atomically
 std::string read_text(const std::string& path);
 

@@ -109,7 +109,7 @@ std::vector<std::string> files_of_run(const std::string& path) {
   };
   add("/checkpoints", [](const std::string& name) { return number_in(name, checkpoint_name).has_value(); });
   add("/frames", [](const std::string& name) { return number_in(name, frame_name).has_value(); });
-  for (const char* name : {"/stats.jsonl", "/log.txt", "/scene.json"}) {
+  for (const char* name : {"/diverged.tbc", "/stats.jsonl", "/log.txt", "/scene.json"}) {
     if (exists(path + name)) files.push_back(path + name);
   }
   return files;
@@ -147,7 +147,8 @@ void check_holds_run(const std::string& path, RunDirectory::Mode mode) {
   if (type == fs::file_type::not_found) throw IoError(path + " does not exist: check the path of the run directory");
   if (type != fs::file_type::directory) throw IoError(path + " is a file, not a run directory: check the path");
   const auto missing = [&](const std::string& what) {
-    throw IoError(path + " holds no run (no " + what + " in it): check the path, or start a run without --resume");
+    throw IoError(path + " holds no run (no " + what + " in it): check the path" +
+                  (mode == RunDirectory::Mode::resume ? ", or start a run without --resume" : ""));
   };
   if (type_of(path + "/scene.json") != fs::file_type::regular) missing("scene.json");
   if (mode == RunDirectory::Mode::resume && !has_folders_of_run(path)) missing("frames and checkpoints");
@@ -220,19 +221,23 @@ std::string utc_now() {
 
 }  // namespace
 
+void RunDirectory::check(const std::string& path, Mode mode) {
+  if (path.empty()) throw IoError("the path of the run directory is empty: name one with -o");
+  if (mode == Mode::resume || mode == Mode::read) {
+    check_holds_run(path, mode);
+  } else {
+    check_free_for_run(path, mode);
+  }
+}
+
 RunDirectory::RunDirectory(std::string path, Mode mode) : path_(std::move(path)) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  if (path_.empty()) throw IoError("the path of the run directory is empty: name one with -o");
-  if (mode == Mode::read) {
-    check_holds_run(path_, mode);
-    return;
-  }
+  check(path_, mode);
+  if (mode == Mode::read) return;
   // Checked once before the lock file is made, to leave a refused directory untouched, and again under the lock.
-  const auto check = [&] { mode == Mode::resume ? check_holds_run(path_, mode) : check_free_for_run(path_, mode); };
   if (mode != Mode::resume) make_directory(path_);
-  check();
   lock_ = lock_directory(path_);
-  check();
+  check(path_, mode);
   if (mode == Mode::overwrite && holds_run(path_)) {
     for (const std::string& file : files_of_run(path_)) remove_file(file);
   }
@@ -293,6 +298,8 @@ std::string RunDirectory::checkpoint_path(std::int64_t step) const {
   return path_ + "/checkpoints/" + checkpoint_name(step);
 }
 
+std::string RunDirectory::diverged_path() const { return path_ + "/diverged.tbc"; }
+
 std::vector<std::int64_t> RunDirectory::checkpoints() const {
   return numbers_in(path_ + "/checkpoints", checkpoint_name);
 }
@@ -351,12 +358,13 @@ std::vector<std::string> RunDirectory::read_stats() const {
   return whole_lines(read_text(file));
 }
 
-void RunDirectory::truncate_after(int frame, std::int64_t step) {
+int RunDirectory::truncate_after(int frame, std::int64_t step) {
   require_writable();
   // Checkpoints go first: killed between the two, the run must not resume behind frames that are gone.
   for (const std::int64_t other : checkpoints()) {
     if (other > step) remove_file(checkpoint_path(other));
   }
+  remove_file(diverged_path());
   const std::string stats = path_ + "/stats.jsonl";
   const std::string text = type_of(stats) == fs::file_type::not_found ? "" : read_text(stats);
   std::string kept;
@@ -372,10 +380,10 @@ void RunDirectory::truncate_after(int frame, std::int64_t step) {
   } else {
     write_text(stats, kept);
   }
-  if (unreadable > 0) log("stats.jsonl: dropped " + std::to_string(unreadable) + " unreadable lines");
   for (const int other : frames()) {
     if (other > frame) remove_file(frame_path(other));
   }
+  return unreadable;
 }
 
 void RunDirectory::log(const std::string& line) {

@@ -26,6 +26,8 @@ class RunDirectory {
   };
   /// Throws IoError with file, cause and remedy ("use --overwrite to replace it or --resume to continue it").
   RunDirectory(std::string path, Mode mode);
+  /// Throws when what is in the directory forbids `mode`; changes nothing. For refusing before long preparations.
+  static void check(const std::string& path, Mode mode);
 
   const std::string& path() const { return path_; }
 
@@ -43,6 +45,7 @@ class RunDirectory {
   void write_checkpoint(const Container& checkpoint, std::int64_t step, int keep);
   std::vector<std::int64_t> checkpoints() const;  ///< steps present, ascending
   std::string checkpoint_path(std::int64_t step) const;
+  std::string diverged_path() const;  ///< of the state at which a simulation diverged
   struct Loaded {
     Container checkpoint;
     std::int64_t step = 0;
@@ -58,8 +61,8 @@ class RunDirectory {
   void append_stats(const std::string& json_object);
   std::vector<std::string> read_stats() const;  ///< whole lines; an unfinished last line is dropped
   /// After loading a checkpoint that had completed `frame`: later frames, statistics and checkpoints are removed so
-  /// that a resumed run rewrites them.
-  void truncate_after(int frame, std::int64_t step);
+  /// that a resumed run rewrites them. Gives the number of lines of statistics that could not be read and were dropped.
+  int truncate_after(int frame, std::int64_t step);
 
   /// Appended to log.txt with a UTC time stamp. Throws IoError like every write: mind that when logging an IoError.
   void log(const std::string& line);

@@ -14,6 +14,8 @@
 ///   Response response(strain)       stress at a given strain
 ///   T energy(strain)                elastic energy per rest volume [J/m^3], psi
 ///   T volume_ratio(strain)          present over rest volume
+///   Real viscosity                  [Pa s], only if it resists the rate of strain; then also
+///   Sym viscous_stress(grad v, strain)
 
 namespace tribo {
 
@@ -49,6 +51,25 @@ TRIBO_HD Mat<T, D> advanced(const Mat<T, D>& G, const Mat<T, D>& F) {
       for (int k = 0; k < D; ++k) s = fma(G(i, k), F(k, j), s);
       r(i, j) = s;
     }
+  return r;
+}
+
+/// A law that resists the rate of strain, too.
+template <class Law>
+concept Viscous = requires(const Law& law) { law.viscosity; };
+
+/// Kirchhoff stress of a Newtonian fluid, J 2 eta sym(grad v), with or without its resistance to changes of volume.
+template <class T, int D>
+TRIBO_HD Sym<T, D> newtonian_stress(const T& viscosity, const T& J, const Mat<T, D>& velocity_gradient,
+                                    bool deviatoric) {
+  const T scale = viscosity * J;
+  Sym<T, D> r;
+  for (int i = 0; i < D; ++i)
+    for (int j = i; j < D; ++j) r(i, j) = scale * (velocity_gradient(i, j) + velocity_gradient(j, i));
+  if (deviatoric) {
+    const T mean = trace(r) * T(1.0 / D);
+    for (int i = 0; i < D; ++i) r(i, i) = r(i, i) - mean;
+  }
   return r;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tribo/core/errors.h"
 #include "tribo/io/run_directory.h"
@@ -14,6 +15,7 @@
 namespace tribo {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -24,20 +26,38 @@ bool may_change(const std::string& pointer) {
   return false;
 }
 
+/// Where the scene differs in earnest from the one a run began with; nothing when it does not.
+std::optional<std::string> difference(const Scene& scene, const Json& began_with) {
+  const Json now = Json::parse(scene.resolved_json);
+  for (const Json& change : Json::diff(began_with, now)) {
+    const std::string pointer = change.at("path").get<std::string>();
+    if (!may_change(pointer)) return pointer;
+  }
+  // The state knows materials by their place in the list, of which a diff of keys says nothing.
+  if (began_with.contains("materials") && began_with["materials"] != now["materials"]) return "/materials";
+  return {};
+}
+
 /// A resumed run must follow the scene it began with.
 void check_same_scene(const Scene& scene, const RunDirectory& directory) {
-  const auto now = nlohmann::json::parse(scene.resolved_json);
-  const auto then = nlohmann::json::parse(directory.read_scene(), nullptr, false);
-  if (then.is_discarded())
+  const Json began_with = Json::parse(directory.read_scene(), nullptr, false);
+  if (began_with.is_discarded())
     throw IoError(directory.scene_path() + ": not valid JSON; restore it, or start anew with --overwrite");
-  for (const auto& change : nlohmann::json::diff(then, now)) {
-    const std::string pointer = change.at("path").get<std::string>();
-    if (!may_change(pointer))
-      throw SceneError({Finding{scene.file, 0, 0, pointer,
-                                "differs from the scene this run began with (" + directory.scene_path() +
-                                    "); resume that with 'tribo run " + directory.path() +
-                                    " --resume', or start anew with --overwrite"}});
-  }
+  if (const auto pointer = difference(scene, began_with))
+    throw SceneError({Finding{scene.file, 0, 0, *pointer,
+                              "differs from the scene this run began with (" + directory.scene_path() +
+                                  "); resume that with 'tribo run " + directory.path() +
+                                  " --resume', or start anew with --overwrite"}});
+}
+
+/// Nor may scene.json have been changed under the run: the checkpoint knows what it was.
+void check_same_scene(const Scene& scene, const RunDirectory& directory, const RunDirectory::Loaded& loaded) {
+  const Json meta = Json::parse(loaded.checkpoint.meta);
+  if (!meta.contains("scene")) return;
+  if (const auto pointer = difference(scene, meta["scene"]))
+    throw SceneError({Finding{directory.scene_path(), 0, 0, *pointer,
+                              "was changed after " + loaded.path +
+                                  " was written; restore it, or start anew with --overwrite"}});
 }
 
 /// One run: the loop, and what it leaves on disk.
@@ -45,10 +65,11 @@ class Run {
  public:
   Run(const Scene& scene, const RunOptions& options)
       : options_(options),
-        directory_(options.directory, options.resume      ? RunDirectory::Mode::resume
-                                      : options.overwrite ? RunDirectory::Mode::overwrite
-                                                          : RunDirectory::Mode::create),
+        mode_(options.resume      ? RunDirectory::Mode::resume
+              : options.overwrite ? RunDirectory::Mode::overwrite
+                                  : RunDirectory::Mode::create),
         simulation_(prepared(scene)),
+        directory_(options.directory, mode_),
         frames_(options.frames.value_or(simulation_.frame_count())) {
     for (const std::string& format : scene.output.formats)
       for (const WriterEntry& writer : all_writers())
@@ -56,9 +77,13 @@ class Run {
   }
 
   RunResult go() {
-    if (options_.resume) {
+    if (options_.resume && !ended_before_first_checkpoint()) {
       load();
     } else {
+      if (options_.resume) {
+        directory_.truncate_after(-1, -1);
+        note(directory_.path() + " has no checkpoint yet: the run begins anew");
+      }
       directory_.write_scene(simulation_.scene().resolved_json);
       directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
                                  options_.simulation.device));
@@ -90,11 +115,18 @@ class Run {
   }
 
  private:
-  /// The simulation is opened after the directory: a run that may not start should not sample a million particles
-  /// first. A resumed run is compared with the scene it began with before that, too.
+  /// What forbids the run is found before a million particles are sampled; but nothing is made or removed on disk
+  /// before it is known that the simulation can start: an old run is not to be lost for a scene too large for memory.
   Simulation prepared(const Scene& scene) {
-    if (options_.resume) check_same_scene(scene, directory_);
+    RunDirectory::check(options_.directory, mode_);
+    if (options_.resume) check_same_scene(scene, RunDirectory(options_.directory, RunDirectory::Mode::read));
     return {scene, options_.simulation};
+  }
+
+  /// A run can be killed in its first moments, too. With later frames on disk, the checkpoints were there and are lost.
+  bool ended_before_first_checkpoint() const {
+    const std::vector<int> frames = directory_.frames();
+    return directory_.checkpoints().empty() && (frames.empty() || frames.back() == 0);
   }
 
   void note(const std::string& text) {
@@ -105,12 +137,14 @@ class Run {
   void load() {
     const RunDirectory::Loaded loaded = directory_.read_checkpoint(options_.from);
     for (const std::string& warning : loaded.warnings) note("warning: " + warning);
+    check_same_scene(simulation_.scene(), directory_, loaded);
     try {
       simulation_.restore(loaded.checkpoint);
     } catch (const IoError& error) {
       throw IoError(loaded.path + ": " + error.what());
     }
-    directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
+    const int dropped = directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
+    if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
     directory_.write_scene(simulation_.scene().resolved_json);
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));
     simulation_.engine().clear_stage_seconds();
@@ -138,19 +172,27 @@ class Run {
   }
 
   void checkpoint() {
-    directory_.write_checkpoint(simulation_.checkpoint(), simulation_.engine().step_count(),
+    Container checkpoint = simulation_.checkpoint();
+    Json meta = Json::parse(checkpoint.meta);
+    meta["scene"] = Json::parse(simulation_.scene().resolved_json);
+    checkpoint.meta = meta.dump();
+    directory_.write_checkpoint(checkpoint, simulation_.engine().step_count(),
                                 simulation_.scene().output.checkpoints_kept);
     last_checkpoint_ = Clock::now();
   }
 
   [[noreturn]] void report_divergence(const DivergedError& error) {
     // What was last good is on disk; the state at the failure is kept beside it for a look, never resumed from.
-    const std::string post_mortem = directory_.path() + "/diverged.tbc";
-    write_container(post_mortem, simulation_.checkpoint());
+    std::string post_mortem = directory_.diverged_path();
+    try {
+      write_container(post_mortem, simulation_.checkpoint());
+      directory_.log(std::string("diverged: ") + error.what());
+    } catch (const IoError& full) {  // that the simulation diverged is the graver news
+      post_mortem = std::string("not saved, ") + full.what();
+    }
     std::string last = "none";
     const std::vector<std::int64_t> steps = directory_.checkpoints();
     if (!steps.empty()) last = directory_.checkpoint_path(steps.back());
-    directory_.log(std::string("diverged: ") + error.what());
     throw DivergedError(std::string("the simulation diverged: ") + error.what() + "\nframes up to " +
                         std::to_string(simulation_.frame()) + " are on disk; last good checkpoint: " + last +
                         "; state at the failure: " + post_mortem);
@@ -171,8 +213,9 @@ class Run {
   }
 
   const RunOptions& options_;
-  RunDirectory directory_;
+  RunDirectory::Mode mode_;
   Simulation simulation_;
+  RunDirectory directory_;
   int frames_;
   std::vector<std::unique_ptr<FrameWriter>> writers_;
   Clock::time_point run_start_ = Clock::now();

@@ -294,9 +294,8 @@ TEST(RunDirectory, drops_unreadable_statistics_and_says_so) {
   make_run(dir.path(), 1);
   write_bytes(dir / "stats.jsonl", stats_line(0) + "\n" + std::string(50, '\0') + "\n" + stats_line(1) + "\n");
   RunDirectory run(dir.path(), Mode::resume);
-  run.truncate_after(1, 10);
+  EXPECT_EQ(run.truncate_after(1, 10), 1);
   EXPECT_EQ(run.read_stats(), (std::vector<std::string>{stats_line(0), stats_line(1)}));
-  EXPECT_TRUE(contains(read_bytes(dir / "log.txt"), "dropped 1 unreadable"));
 }
 
 TEST(RunDirectory, has_one_writer_at_a_time) {

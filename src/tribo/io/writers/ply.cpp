@@ -115,21 +115,10 @@ std::string header_of(const Frame& frame, std::uint64_t count, const std::vector
   return text + "end_header\n";
 }
 
-/// What any file system takes: no separators, not hidden, not too long.
-std::string as_file_name(const std::string& name) {
-  std::string safe = name.substr(0, 100);
-  std::replace_if(
-      safe.begin(), safe.end(),
-      [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.' && c < 0x80; }, '_');
-  if (safe.empty()) return "frame";
-  if (safe.front() == '.') safe.front() = '_';
-  return safe;
-}
-
 class PlyWriter : public FrameWriter {
  public:
   PlyWriter(const std::string& directory, const std::string& name)
-      : directory_(directory + "/ply"), name_(as_file_name(name)) {
+      : directory_(directory + "/ply"), name_(as_file_name(name, "frame")) {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
     if (error) throw io_error("create", directory_, error.value());

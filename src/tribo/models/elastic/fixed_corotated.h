@@ -10,18 +10,20 @@ namespace tribo {
 ///   psi = mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2
 ///   P   = 2 mu (F - R) + lambda (J - 1) cof F
 ///   tau = 2 mu (B - V) + lambda (J - 1) J I,   B = F F^T, V = R F^T
-/// Defined and finite for inverted F.
+/// Defined and finite for inverted F. Kelvin-Voigt viscosity, tau += 2 eta J sym(grad v), lets it come to rest.
 template <class Real>
 struct FixedCorotated {
   static constexpr const char* name = "fixed_corotated";
   static constexpr const char* doc = "Rubber-like elastic solid; recovers from inversion.";
 
   Real mu, lambda;  ///< Lame parameters [Pa]
+  Real viscosity;   ///< eta [Pa s]
 
   static FixedCorotated read(ParamReader& in) {
     const double E = in.number("youngs_modulus", "Pa", above(0), "stiffness in tension");
     const double nu = in.number("poisson_ratio", "1", between(-1, 0.5), "lateral contraction; 0.5 is incompressible");
-    return {Real(shear_modulus(E, nu)), Real(lame_lambda(E, nu))};
+    const double eta = in.number("viscosity", "Pa s", at_least(0), "damping: resistance to the rate of strain", 0);
+    return {Real(shear_modulus(E, nu)), Real(lame_lambda(E, nu)), Real(eta)};
   }
 
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
@@ -35,9 +37,13 @@ struct FixedCorotated {
     Response<T, D> r;
     for (int k = 0; k < Sym<T, D>::size; ++k) r.tau.s[k] = T(2 * mu) * (B.s[k] - stretch.V.s[k]);
     for (int i = 0; i < D; ++i) r.tau(i, i) = r.tau(i, i) + pressure;
-    // s_i^2 d2psi/ds_i^2 = 2 mu s_i^2 + lambda J^2; an auxetic's negative lambda does not make shear softer.
-    const Real bulk = lambda > Real(0) ? D * lambda : Real(0);
-    r.stiffness = fma(T(2 * mu), largest_eigenvalue_bound(B), T(bulk) * J * J);
+    // Second derivative along F + e G F with |G| = 1: at most 2 mu s^2 of the shear part, and of the volume part
+    //   lambda (J^2 tr(G)^2 + c (tr(G)^2 - tr(G^2))),   c = J (J - 1),   -1 <= tr(G)^2 - tr(G^2) <= D - 1;
+    // an auxetic's negative lambda does not make shear softer.
+    const T c = J * (J - T(1));
+    const T volume = lambda > Real(0) ? max(fma(T(Real(D)) * J, J, T(Real(D - 1)) * max(c, T(0))), -c)
+                                      : T(Real(D - 1)) * abs(c);
+    r.stiffness = fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
     return r;
   }
 
@@ -45,6 +51,11 @@ struct FixedCorotated {
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     strain.F = advanced(G, strain.F);
     return response(strain);
+  }
+
+  template <class T, int D>
+  TRIBO_HD Sym<T, D> viscous_stress(const Mat<T, D>& velocity_gradient, const Strain<T, D>& strain) const {
+    return newtonian_stress(T(viscosity), determinant(strain.F), velocity_gradient, false);
   }
 
   template <class T, int D>

@@ -5,7 +5,7 @@
 
 namespace tribo {
 
-/// Inviscid fluid with a stiff equation of state (formulas B.7):
+/// Fluid with a stiff equation of state and Newtonian viscosity, tau += 2 eta J dev(sym grad v) (formulas B.7):
 ///   p(J) = K/gamma (J^-gamma - 1),   tau = -p J I,   psi = K/gamma (J + J^(1-gamma)/(gamma-1)) + const
 /// Only the volume ratio J = history[0] evolves: J <- (1 + dt div v) J.
 template <class Real>
@@ -16,6 +16,7 @@ struct WeaklyCompressible {
   Real bulk_modulus;  ///< K [Pa]
   Real gamma;         ///< exponent of the equation of state
   Real tension;       ///< 1: may be stretched below atmospheric pressure; 0: a free surface simply opens
+  Real viscosity;     ///< eta [Pa s]
 
   static WeaklyCompressible read(ParamReader& in) {
     const double K = in.number("bulk_modulus", "Pa", above(0),
@@ -23,7 +24,8 @@ struct WeaklyCompressible {
                                "more, keeps compression near a percent");
     const double gamma = in.number("gamma", "1", within(1.5, 15), "exponent of the equation of state", 7);
     const bool tension = in.flag("tension", "resist being stretched; false lets the surface open freely", false);
-    return {Real(K), Real(gamma), Real(tension ? 1 : 0)};
+    const double eta = in.number("viscosity", "Pa s", at_least(0), "resistance to shear; water has 0.001", 0);
+    return {Real(K), Real(gamma), Real(tension ? 1 : 0), Real(eta)};
   }
 
   Vec<double, 2> initial_history() const { return {{1, 0}}; }
@@ -43,6 +45,11 @@ struct WeaklyCompressible {
     const T pressure = T(bulk_modulus / gamma) * (power - T(1));
     // J dp/dJ: K J^-gamma, and the pressure's own share; D lambda of an elastic solid corresponds to D K J^(1-gamma).
     return {Sym<T, D>::isotropic(-(pressure * J)), T(D * bulk_modulus) * power * J};
+  }
+
+  template <class T, int D>
+  TRIBO_HD Sym<T, D> viscous_stress(const Mat<T, D>& velocity_gradient, const Strain<T, D>& strain) const {
+    return newtonian_stress(T(viscosity), strain.history[0], velocity_gradient, true);
   }
 
   template <class T, int D>

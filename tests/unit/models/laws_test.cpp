@@ -1,0 +1,748 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "../colliders/random_params.h"
+#include "tribo/models/all.h"
+#include "tribo/scene/json_reader.h"
+
+/// \file
+/// What every listed law must do, tested for each of them in float and double, in two and three dimensions, for random
+/// parameters; then what single laws promise on their own. Laws are driven the way a simulation does it, by steps with
+/// a velocity gradient, so that nothing here knows where a law keeps its strain.
+
+namespace tribo {
+namespace {
+
+/// Random parameters away from the ends of their ranges, where moduli become infinite, and random flags.
+class LawParams : public test::RandomParams {
+ public:
+  explicit LawParams(unsigned seed) : RandomParams(seed), random_(seed) {}
+
+  double number(const char* key, const char* unit, const Range& range, const char* doc,
+                std::optional<double> fallback) override {
+    Range inner = range;
+    if (std::isfinite(range.low) && std::isfinite(range.high)) inner.high -= 0.1 * (range.high - range.low);
+    return RandomParams::number(key, unit, inner, doc, fallback);
+  }
+  bool flag(const char*, const char*, bool) override { return random_() % 2 == 0; }
+
+ private:
+  std::mt19937 random_;
+};
+
+double uniform(std::mt19937_64& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+template <class Real>
+constexpr double tol(double in_double, double in_float) {
+  return std::is_same_v<Real, double> ? in_double : in_float;
+}
+
+template <class To, class From, int D>
+Mat<To, D> cast_matrix(const Mat<From, D>& a) {
+  Mat<To, D> r;
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) r(i, j) = To(a(i, j));
+  return r;
+}
+template <class To, class From, int D>
+Strain<To, D> cast_strain(const Strain<From, D>& a) {
+  return {cast_matrix<To>(a.F), {{To(a.history[0]), To(a.history[1])}}};
+}
+
+template <int D>
+Mat<double, D> random_matrix(std::mt19937_64& random) {
+  Mat<double, D> r;
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) r(i, j) = normal(random);
+  return r;
+}
+template <int D>
+double norm(const Mat<double, D>& a) {
+  double sum = 0;
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) sum += a(i, j) * a(i, j);
+  return std::sqrt(sum);
+}
+/// A rotation by Gram-Schmidt, independent of the library's decompositions.
+template <int D>
+Mat<double, D> random_rotation(std::mt19937_64& random) {
+  Mat<double, D> q = random_matrix<D>(random);
+  for (int j = 0; j < D; ++j) {
+    for (int k = 0; k < 2 * j; ++k) {  // twice: the first pass leaves rounding errors of nearly parallel columns
+      double along = 0;
+      for (int i = 0; i < D; ++i) along += q(i, k % j) * q(i, j);
+      for (int i = 0; i < D; ++i) q(i, j) -= along * q(i, k % j);
+    }
+    double length = 0;
+    for (int i = 0; i < D; ++i) length += q(i, j) * q(i, j);
+    for (int i = 0; i < D; ++i) q(i, j) /= std::sqrt(length);
+  }
+  if (determinant(q) < 0)
+    for (int i = 0; i < D; ++i) q(i, 0) = -q(i, 0);
+  return q;
+}
+template <int D>
+Mat<double, D> inverse(const Mat<double, D>& a) {
+  Mat<double, D> r;
+  const double d = determinant(a);
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) {
+      if constexpr (D == 2) {
+        r(j, i) = (i == j ? 1 : -1) * a(1 - i, 1 - j) / d;
+      } else {
+        const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+        r(j, i) = (a(i1, j1) * a(i2, j2) - a(i1, j2) * a(i2, j1)) / d;
+      }
+    }
+  return r;
+}
+
+template <class Law, int D, class Real>
+Strain<Real, D> rest(const Law& law) {
+  const Vec<double, 2> history = law.initial_history();
+  return {Mat<Real, D>::identity(), {{Real(history[0]), Real(history[1])}}};
+}
+/// Stress scale of a law: its stiffness at rest.
+template <class Law>
+double modulus(const Law& law) {
+  const Strain<double, 3> strain = rest<Law, 3, double>(law);
+  return law.response(strain).stiffness;
+}
+
+/// The same in a given state: stiffening laws have larger stresses, and larger rounding errors.
+template <class Law, class Real, int D>
+double modulus_at(const Law& law, const Strain<Real, D>& strain) {
+  return std::max(modulus(law), static_cast<double>(law.response(strain).stiffness));
+}
+
+/// A strain that a simulation could have reached: a few random steps from rest. Half of the cases end with a
+/// compression, so that materials without tension are not always loose nor on the verge of flowing.
+template <int D, class Law>
+Strain<double, D> random_strain(const Law& law, std::mt19937_64& random, double size = 0.08) {
+  Strain<double, D> strain = rest<Law, D, double>(law);
+  const int steps = 1 + static_cast<int>(random() % 6);
+  for (int k = 0; k < steps; ++k) law.advance(random_matrix<D>(random) * (size / D), strain);
+  if (random() % 2 == 0) law.advance(Mat<double, D>::identity() * (-size * uniform(random, 0.2, 2)), strain);
+  return strain;
+}
+
+/// Distance between two strains; both parts are pure numbers of order one.
+template <int D>
+double difference(const Strain<double, D>& a, const Strain<double, D>& b) {
+  return std::max(
+      {norm(a.F - b.F), std::abs(a.history[0] - b.history[0]), std::abs(a.history[1] - b.history[1])});
+}
+
+/// The strain after a small step, and whether no plastic flow happened: only then does undoing the step lead back, up
+/// to the square of the step.
+template <int D, class Law>
+bool elastic_step(const Law& law, const Mat<double, D>& G, Strain<double, D>& strain) {
+  const Strain<double, D> before = strain;
+  law.advance(G, strain);
+  Strain<double, D> back = strain;
+  law.advance(inverse(Mat<double, D>::identity() + G) - Mat<double, D>::identity(), back);
+  return difference(before, back) <= 20 * norm(G) * norm(G);
+}
+
+/// One law in one precision, by its place in the list.
+template <std::size_t I, class Scalar>
+struct Case {
+  using Real = Scalar;
+  using Law = std::variant_alternative_t<I, ParticleLaw<Scalar>>;
+  using DoubleLaw = std::variant_alternative_t<I, ParticleLaw<double>>;
+};
+template <class List>
+struct AllCases;
+template <std::size_t... I>
+struct AllCases<std::index_sequence<I...>> {
+  using Types = ::testing::Types<Case<I, double>..., Case<I, float>...>;
+  using Doubles = ::testing::Types<Case<I, double>...>;
+};
+using Listed = AllCases<std::make_index_sequence<std::variant_size_v<ParticleLaw<double>>>>;
+struct CaseName {
+  template <class C>
+  static std::string GetName(int) {
+    return std::string(C::Law::name) + (std::is_same_v<typename C::Real, double> ? "_double" : "_float");
+  }
+};
+
+/// check.operator()<D>(law, law in double, random) for random parameters in both dimensions.
+template <class C, class Check>
+void for_random_laws(const Check& check) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    LawParams params(seed), same(seed);
+    const auto law = C::Law::read(params);
+    const auto exact = C::DoubleLaw::read(same);
+    ASSERT_TRUE(params.complaints.empty());
+    std::mt19937_64 random(seed);
+    check.template operator()<2>(law, exact, random);
+    check.template operator()<3>(law, exact, random);
+  }
+}
+
+template <class C>
+class EveryLaw : public ::testing::Test {};
+TYPED_TEST_SUITE(EveryLaw, Listed::Types, CaseName);
+template <class C>
+class EveryLawInDouble : public ::testing::Test {};
+TYPED_TEST_SUITE(EveryLawInDouble, Listed::Doubles, CaseName);
+
+constexpr int trials = 400;
+
+TYPED_TEST(EveryLaw, RestIsFreeOfStressAndEnergy) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
+    const double small = tol<Real>(1e-14, 4e-6) * modulus(law);
+    for (int k = 0; k < 20; ++k) {
+      auto strain = rest<decltype(law), D, Real>(law);
+      if (k > 0) strain.F = cast_matrix<Real>(random_rotation<D>(random));
+      const Response<Real, D> r = law.response(strain);
+      for (const Real s : r.tau.s) ASSERT_NEAR(s, 0, small);
+      ASSERT_NEAR(law.energy(strain), 0, small);
+      ASSERT_NEAR(law.volume_ratio(strain), 1, tol<Real>(1e-14, 1e-6));
+      ASSERT_GT(r.stiffness, 0);
+    }
+  });
+}
+
+/// The first-order change of the energy is the work of the stress, d psi = tau : G, in any elastic step G. For a law
+/// in F this is P = dpsi/dF, for a law in the volume ratio alone p = -dpsi/dJ.
+TYPED_TEST(EveryLawInDouble, StressIsTheDerivativeOfTheEnergy) {
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
+    constexpr double step = 1e-5;
+    int elastic = 0, stressed = 0;
+    for (int k = 0; k < trials; ++k) {
+      const Strain<double, D> strain = random_strain<D>(law, random);
+      Mat<double, D> G = random_matrix<D>(random);
+      G = G * (step / norm(G));
+      Strain<double, D> ahead = strain, behind = strain;
+      if (!elastic_step(law, G, ahead) || !elastic_step(law, G * -1.0, behind)) continue;
+      ++elastic;
+      const double scale = modulus_at(law, strain);
+      const Sym<double, D> tau = law.response(strain).tau;
+      double work = 0;
+      for (int i = 0; i < D; ++i)
+        for (int j = 0; j < D; ++j) work += tau(i, j) * G(i, j);
+      stressed += std::abs(work) > 1e-3 * step * scale;
+      // Truncation is of the square of the step, rounding 1e-16 / step.
+      ASSERT_NEAR((law.energy(ahead) - law.energy(behind)) / (2 * step), work / step, 1e-8 * scale);
+    }
+    EXPECT_GT(elastic, trials / 20);
+    EXPECT_GT(stressed, trials / 40);
+  });
+}
+
+TYPED_TEST(EveryLaw, AgreesWithItselfInDouble) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+    for (int k = 0; k < trials; ++k) {
+      const Strain<Real, D> strain = cast_strain<Real>(random_strain<D>(exact, random));
+      const double small = tol<Real>(0, 1e-5) * modulus_at(law, strain);
+      const Strain<double, D> same = cast_strain<double>(strain);
+      const Response<Real, D> r = law.response(strain);
+      const Response<double, D> expected = exact.response(same);
+      for (int i = 0; i < Sym<Real, D>::size; ++i) ASSERT_NEAR(r.tau.s[i], expected.tau.s[i], small);
+      ASSERT_NEAR(r.stiffness, expected.stiffness, small);
+      ASSERT_NEAR(law.energy(strain), exact.energy(same), small);
+      ASSERT_NEAR(law.volume_ratio(strain), exact.volume_ratio(same), tol<Real>(0, 1e-6));
+    }
+  });
+}
+
+/// Turning the body turns the stress with it and changes nothing else.
+TYPED_TEST(EveryLaw, Objectivity) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+    for (int k = 0; k < trials; ++k) {
+      const Strain<double, D> strain = random_strain<D>(exact, random);
+      const double small = tol<Real>(1e-12, 1e-5) * modulus_at(exact, strain);
+      const Mat<double, D> Q = random_rotation<D>(random);
+      Strain<double, D> turned = strain;
+      turned.F = Q * strain.F;
+      const Strain<Real, D> a = cast_strain<Real>(strain), b = cast_strain<Real>(turned);
+      const Response<Real, D> at = law.response(a), there = law.response(b);
+      const Mat<double, D> expected = Q * cast_matrix<double>(full(at.tau)) * transpose(Q);
+      for (int i = 0; i < D; ++i)
+        for (int j = 0; j < D; ++j) ASSERT_NEAR(there.tau(i, j), expected(i, j), small);
+      ASSERT_NEAR(law.energy(a), law.energy(b), small);
+      ASSERT_NEAR(at.stiffness, there.stiffness, small);
+    }
+  });
+}
+
+TYPED_TEST(EveryLaw, EnergyIsNotNegative) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+    for (int k = 0; k < trials; ++k) {
+      const auto strain = cast_strain<Real>(random_strain<D>(exact, random, k % 2 ? 0.08 : 0.01));
+      ASSERT_GE(law.energy(strain), -tol<Real>(1e-14, 4e-6) * modulus_at(law, strain));
+    }
+  });
+}
+
+/// The stress that a step returns is the one of the strain it leaves behind, and a step without motion changes
+/// nothing: the projection to the yield surface is a projection.
+TYPED_TEST(EveryLaw, StepsAreConsistentAndProjectionIsIdempotent) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+    for (int k = 0; k < trials; ++k) {
+      Strain<Real, D> strain = cast_strain<Real>(random_strain<D>(exact, random));
+      const Response<Real, D> returned = law.advance(cast_matrix<Real>(random_matrix<D>(random) * 0.05), strain);
+      const double scale = modulus_at(law, strain);
+      const Response<Real, D> found = law.response(strain);
+      for (int i = 0; i < Sym<Real, D>::size; ++i)
+        ASSERT_NEAR(returned.tau.s[i], found.tau.s[i], tol<Real>(1e-12, 1e-5) * scale);
+      ASSERT_NEAR(returned.stiffness, found.stiffness, tol<Real>(1e-12, 1e-5) * scale);
+
+      Strain<Real, D> again = strain;
+      law.advance(Mat<Real, D>::zero(), again);
+      ASSERT_LE(difference(cast_strain<double>(strain), cast_strain<double>(again)), tol<Real>(1e-13, 5e-6));
+    }
+  });
+}
+
+/// Strains no simulation should reach but some do: inverted, flattened to a plane, a line or a point, and stretched or
+/// squeezed by large factors.
+template <int D>
+std::vector<Mat<double, D>> extreme_gradients(std::mt19937_64& random) {
+  const double factors[] = {1, -1, 0, 1e-6, -1e-6, 1e3, -1e3, 0.02};
+  constexpr int count = 8;
+  std::vector<Mat<double, D>> all;
+  for (int code = 0; code < (D == 2 ? count * count : count * count * count); ++code) {
+    Vec<double, D> s;
+    for (int i = 0, rest_of = code; i < D; ++i, rest_of /= count) s[i] = factors[rest_of % count];
+    const Mat<double, D> stretch = Mat<double, D>::diagonal(s);
+    all.push_back(stretch);
+    all.push_back(random_rotation<D>(random) * stretch * random_rotation<D>(random));
+  }
+  return all;
+}
+
+TYPED_TEST(EveryLaw, ExtremeStrainsStayFinite) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
+    const auto expect_finite = [&](const Strain<Real, D>& strain, const Response<Real, D>& r) {
+      for (const Real s : r.tau.s) ASSERT_TRUE(std::isfinite(s));
+      ASSERT_TRUE(std::isfinite(r.stiffness));
+      ASSERT_GE(r.stiffness, 0);
+      for (int i = 0; i < D * D; ++i) ASSERT_TRUE(std::isfinite(strain.F(i / D, i % D)));
+      for (const Real h : strain.history.c) ASSERT_TRUE(std::isfinite(h));
+      ASSERT_TRUE(std::isfinite(law.energy(strain)));
+      ASSERT_TRUE(std::isfinite(law.volume_ratio(strain)));
+    };
+    for (const Mat<double, D>& extreme : extreme_gradients<D>(random)) {
+      Strain<Real, D> strain = rest<decltype(law), D, Real>(law);
+      strain.F = cast_matrix<Real>(extreme);
+      expect_finite(strain, law.response(strain));
+      if (::testing::Test::HasFatalFailure()) return;
+      const auto still = law.advance(Mat<Real, D>::zero(), strain);
+      expect_finite(strain, still);
+      if (::testing::Test::HasFatalFailure()) return;
+
+      // The same as one violent step from rest, which also reaches what is not kept in F.
+      Strain<Real, D> thrown = rest<decltype(law), D, Real>(law);
+      const auto after = law.advance(cast_matrix<Real>(extreme - Mat<double, D>::identity()), thrown);
+      expect_finite(thrown, after);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+/// Bits of a number; the sign of a zero counts.
+template <class Real>
+auto bits(Real x) {
+  return std::bit_cast<std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>>(x);
+}
+
+/// Packs mix all kinds of strain, so that a branch one lane needs must leave the others alone.
+TYPED_TEST(EveryLaw, PacksHaveTheBitsOfScalars) {
+  using Real = typename TypeParam::Real;
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+    using T = default_lanes<Real>;
+    constexpr int W = lane_count<T>;
+    const auto extremes = extreme_gradients<D>(random);
+    for (int k = 0; k < trials; ++k) {
+      std::array<Strain<Real, D>, W> strain;
+      std::array<Mat<Real, D>, W> G;
+      Strain<T, D> pack;
+      Mat<T, D> pack_G;
+      for (int l = 0; l < W; ++l) {
+        strain[std::size_t(l)] = cast_strain<Real>(random_strain<D>(exact, random));
+        if (random() % 4 == 0) strain[std::size_t(l)].F = cast_matrix<Real>(extremes[random() % extremes.size()]);
+        G[std::size_t(l)] = cast_matrix<Real>(random_matrix<D>(random) * (random() % 4 == 0 ? 0.0 : 0.1));
+        for (int i = 0; i < D; ++i)
+          for (int j = 0; j < D; ++j) {
+            pack.F(i, j).set(l, strain[std::size_t(l)].F(i, j));
+            pack_G(i, j).set(l, G[std::size_t(l)](i, j));
+          }
+        for (int i = 0; i < 2; ++i) pack.history[i].set(l, strain[std::size_t(l)].history[i]);
+      }
+      const auto expect_same = [&](const Response<T, D>& r, auto&& scalar) {
+        const T energy = law.energy(pack), ratio = law.volume_ratio(pack);
+        for (int l = 0; l < W; ++l) {
+          Strain<Real, D>& own = strain[std::size_t(l)];
+          const Response<Real, D> expected = scalar(own, G[std::size_t(l)]);
+          for (int i = 0; i < Sym<Real, D>::size; ++i) ASSERT_EQ(bits(r.tau.s[i][l]), bits(expected.tau.s[i]));
+          ASSERT_EQ(bits(r.stiffness[l]), bits(expected.stiffness));
+          for (int i = 0; i < D * D; ++i)
+            ASSERT_EQ(bits(pack.F(i / D, i % D)[l]), bits(own.F(i / D, i % D)));
+          for (int i = 0; i < 2; ++i) ASSERT_EQ(bits(pack.history[i][l]), bits(own.history[i]));
+          ASSERT_EQ(bits(energy[l]), bits(law.energy(own)));
+          ASSERT_EQ(bits(ratio[l]), bits(law.volume_ratio(own)));
+        }
+      };
+      expect_same(law.response(pack), [&](auto& own, const auto&) { return law.response(own); });
+      if (::testing::Test::HasFatalFailure()) return;
+      const Response<T, D> after = law.advance(pack_G, pack);
+      expect_same(after, [&](auto& own, const auto& step) { return law.advance(step, own); });
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
+/// The stiffness sets the elastic time step, so it must not be below the second derivative of the energy along any
+/// step G of unit length.
+TYPED_TEST(EveryLawInDouble, StiffnessBoundsTheSecondDerivative) {
+  for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
+    constexpr double step = 1e-4;
+    int elastic = 0;
+    double closest = 0;
+    for (int k = 0; k < trials; ++k) {
+      const Strain<double, D> strain = random_strain<D>(law, random, 0.15);
+      const double bound = law.response(strain).stiffness;
+      for (int kind = 0; kind < 5; ++kind) {
+        Mat<double, D> G = random_matrix<D>(random);
+        const Mat<double, D> transposed = transpose(G);
+        if (kind == 1) G = Mat<double, D>::identity();
+        if (kind == 2) G = G + transposed;
+        if (kind == 3) G = G - transposed;
+        if (kind == 4)  // stretch along one direction
+          for (int i = 0; i < D; ++i)
+            for (int j = 0; j < D; ++j) G(i, j) = transposed(0, i) * transposed(0, j);
+        G = G * (step / norm(G));
+        Strain<double, D> ahead = strain, behind = strain;
+        if (!elastic_step(law, G, ahead) || !elastic_step(law, G * -1.0, behind)) continue;
+        ++elastic;
+        const double second =
+            (law.energy(ahead) - 2 * law.energy(strain) + law.energy(behind)) / (step * step);
+        closest = std::max(closest, second / bound);
+        // Rounding of the energies over step^2 is 1e-8 of the modulus.
+        ASSERT_GE(bound, 0.999 * second) << "kind " << kind << ", J " << law.volume_ratio(strain);
+      }
+    }
+    EXPECT_GT(elastic, trials / 10);
+    // A bound far above the truth would only waste steps.
+    EXPECT_GT(closest, 0.4);
+  });
+}
+
+TEST(Laws, NamesDiffer) {
+  std::set<std::string> names;
+  const auto add = [&]<class... Law>(const std::variant<Law...>*) { (names.insert(Law::name), ...); };
+  add(static_cast<const ParticleLaw<double>*>(nullptr));
+  EXPECT_EQ(names.size(), std::variant_size_v<ParticleLaw<double>>);
+}
+
+/// A law with the parameters of a JSON text, as a scene gives them.
+template <class Law>
+Law law_from(const std::string& json) {
+  Law law;
+  read_params(json, [&](ParamReader& in) { law = Law::read(in); });
+  return law;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fixed corotated: the stress by invariants against formulas B.1 and B.2 written with singular values.
+
+/// tau = U diag(2 mu (s - 1) s + lambda (J - 1) J) U^T from a decomposition in double of the F the law saw.
+template <int D>
+Sym<double, D> reference_stress(double mu, double lambda, const Mat<double, D>& F) {
+  Mat<double, D> U, V;
+  Vec<double, D> s, principal;
+  polar_svd(F, U, s, V);
+  double J = 1;
+  for (int i = 0; i < D; ++i) J *= s[i];
+  for (int i = 0; i < D; ++i) principal[i] = 2 * mu * (s[i] - 1) * s[i] + lambda * (J - 1) * J;
+  return from_principal(U, principal);
+}
+
+struct StretchRange {
+  double low, high;
+  bool inverted;
+  double float_budget;  ///< largest error over mu max(1, s^2)
+};
+
+template <class Real, int D>
+void check_against_reference(const StretchRange& range) {
+  // Poisson ratio 0: the shear part alone, which is the one that needs the polar decomposition.
+  const auto law = law_from<FixedCorotated<Real>>(R"({"youngs_modulus": 2e3, "poisson_ratio": 0})");
+  const double mu = 1e3;
+  std::mt19937_64 random(11);
+  double worst = 0;
+  for (int k = 0; k < 5000; ++k) {
+    Vec<double, D> s;
+    for (int i = 0; i < D; ++i) s[i] = uniform(random, range.low, range.high);
+    if (range.inverted) {
+      // The rotation jumps where the two smallest stretches are opposite, so keep them apart.
+      std::sort(s.c, s.c + D, std::greater<>());
+      s[D - 1] = -0.8 * s[D - 1];
+      if (s[D - 2] + s[D - 1] < 0.1 * s[0]) continue;
+    }
+    const Mat<double, D> built =
+        random_rotation<D>(random) * Mat<double, D>::diagonal(s) * random_rotation<D>(random);
+    Strain<Real, D> strain = rest<FixedCorotated<Real>, D, Real>(law);
+    strain.F = cast_matrix<Real>(built);
+    const Sym<Real, D> tau = law.response(strain).tau;
+    const Sym<double, D> expected = reference_stress(mu, 0, cast_matrix<double>(strain.F));
+    const double largest = *std::max_element(s.c, s.c + D);
+    for (int i = 0; i < Sym<Real, D>::size; ++i)
+      worst = std::max(worst, std::abs(tau.s[i] - expected.s[i]) / (mu * std::max(1.0, largest * largest)));
+  }
+  EXPECT_LE(worst, tol<Real>(range.float_budget * 1e-8, range.float_budget))
+      << D << "D, stretches " << range.low << " to " << range.high;
+}
+
+TEST(FixedCorotated, StressMatchesSingularValues) {
+  // Budgets are those measured for the invariants when they were chosen, times two for other random numbers.
+  for (const StretchRange& range :
+       {StretchRange{0.999, 1.001, false, 9e-7}, StretchRange{0.9, 1.1, false, 1.1e-6},
+        StretchRange{0.5, 1.5, false, 1.3e-6}, StretchRange{0.1, 3, false, 2.6e-6},
+        StretchRange{0.02, 10, false, 1e-5}, StretchRange{0.5, 1.5, true, 1e-5}, StretchRange{0.02, 10, true, 1e-5}}) {
+    check_against_reference<float, 2>(range);
+    check_against_reference<float, 3>(range);
+    check_against_reference<double, 2>(range);
+    check_against_reference<double, 3>(range);
+  }
+}
+
+TEST(FixedCorotated, UniaxialStressIsKnown) {
+  const auto law = law_from<FixedCorotated<double>>(R"({"youngs_modulus": 1e5, "poisson_ratio": 0.25})");
+  const double mu = 1e5 / 2.5, lambda = 1e5 * 0.25 / (1.25 * 0.5), s = 1.2;
+  Strain<double, 3> strain = rest<FixedCorotated<double>, 3, double>(law);
+  strain.F(1, 1) = s;
+  const Sym<double, 3> tau = law.response(strain).tau;
+  EXPECT_NEAR(tau(1, 1), 2 * mu * (s - 1) * s + lambda * (s - 1) * s, 1e-9);
+  EXPECT_NEAR(tau(0, 0), lambda * (s - 1) * s, 1e-9);
+  EXPECT_NEAR(tau(0, 1), 0, 1e-9);
+  EXPECT_NEAR(law.energy(strain), (mu + lambda / 2) * (s - 1) * (s - 1), 1e-9);
+}
+
+/// Also far from rest, as long as the Poisson ratio is not negative: with a negative lambda, lambda/2 (J - 1)^2 has no
+/// lower bound.
+TEST(FixedCorotated, EnergyOfLargeStrainsIsNotNegative) {
+  const auto law = law_from<FixedCorotated<double>>(R"({"youngs_modulus": 1, "poisson_ratio": 0.3})");
+  std::mt19937_64 random(3);
+  for (int k = 0; k < 2000; ++k) {
+    Strain<double, 3> strain = rest<FixedCorotated<double>, 3, double>(law);
+    strain.F = random_matrix<3>(random);
+    ASSERT_GT(law.energy(strain), 0);
+  }
+}
+
+/// An inverted particle is pushed back through the flat state, not further away from it.
+TEST(FixedCorotated, InversionIsUndone) {
+  const auto law = law_from<FixedCorotated<double>>(R"({"youngs_modulus": 1e5, "poisson_ratio": 0.3})");
+  Strain<double, 3> strain = rest<FixedCorotated<double>, 3, double>(law);
+  strain.F(2, 2) = -0.3;
+  // P = tau F^-T pulls F(2, 2) up: the energy falls in that direction.
+  EXPECT_LT(law.response(strain).tau(2, 2) / strain.F(2, 2), 0);
+  Strain<double, 3> higher = strain;
+  higher.F(2, 2) += 1e-3;
+  EXPECT_LT(law.energy(higher), law.energy(strain));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Drucker-Prager, formulas B.5.
+
+DruckerPrager<double> sand(double friction_angle, bool volume_correction, double poisson_ratio = 0.3) {
+  return law_from<DruckerPrager<double>>(R"({"youngs_modulus": 1e6, "poisson_ratio": )" +
+                                         std::to_string(poisson_ratio) + R"(, "friction_angle": )" +
+                                         std::to_string(friction_angle) + R"(, "volume_correction": )" +
+                                         (volume_correction ? "true}" : "false}"));
+}
+template <int D>
+double deviator_norm(const Sym<double, D>& tau) {
+  const double mean = trace(tau) / D;
+  double sum = 0;
+  for (int i = 0; i < D; ++i)
+    for (int j = 0; j < D; ++j) sum += (tau(i, j) - (i == j ? mean : 0)) * (tau(i, j) - (i == j ? mean : 0));
+  return std::sqrt(sum);
+}
+template <int D>
+double yield(const DruckerPrager<double>& law, const Sym<double, D>& tau) {
+  return law.alpha * trace(tau) + deviator_norm(tau);
+}
+
+TEST(DruckerPrager, ConeSlopeFollowsTheFrictionAngle) {
+  EXPECT_NEAR(sand(30, true).alpha, std::sqrt(2.0 / 3) * 1 / 2.5, 1e-15);
+}
+
+template <int D>
+void check_return_mapping(bool volume_correction) {
+  std::mt19937_64 random(5);
+  int elastic = 0, cone = 0, tip = 0;
+  for (int k = 0; k < 4000; ++k) {
+    const auto law = sand(uniform(random, 10, 60), volume_correction, uniform(random, -0.2, 0.45));
+    const double tiny = 1e-10 * law.mu;
+    Strain<double, D> strain = random_strain<D>(law, random);
+    Mat<double, D> G = random_matrix<D>(random) * (k % 3 == 0 ? 0.002 : 0.03);
+    if (k % 2 == 0)
+      for (int i = 0; i < D; ++i) G(i, i) -= 0.02;
+
+    // Which case it must be, by formulas B.5 and the standard library.
+    const Mat<double, D> trial = (Mat<double, D>::identity() + G) * strain.F;
+    Mat<double, D> U, V;
+    Vec<double, D> s, e;
+    polar_svd(trial, U, s, V);
+    double tr = 0, deviator = 0;
+    for (int i = 0; i < D; ++i) e[i] = std::log(s[i]) + strain.history[0] / D;
+    for (int i = 0; i < D; ++i) tr += e[i];
+    for (int i = 0; i < D; ++i) deviator += (e[i] - tr / D) * (e[i] - tr / D);
+    deviator = std::sqrt(deviator);
+    const double excess = deviator + (D * law.lambda + 2 * law.mu) / (2 * law.mu) * tr * law.alpha;
+    const double volume_before = std::log(determinant(trial)) + strain.history[0];
+
+    const Sym<double, D> tau = law.advance(G, strain).tau;
+    ASSERT_LE(yield(law, tau), tiny);
+    if (tr >= 0) {
+      ++tip;
+      for (const double t : tau.s) ASSERT_NEAR(t, 0, tiny);
+      ASSERT_NEAR(norm(strain.F * transpose(strain.F) - Mat<double, D>::identity()), 0, 1e-13);
+    } else if (excess > 0) {
+      ++cone;
+      ASSERT_NEAR(yield(law, tau), 0, tiny);
+      // Flow changes the shape only: the pressure is that of the trial.
+      ASSERT_NEAR(trace(tau), (2 * law.mu + D * law.lambda) * tr, tiny);
+    } else {
+      ++elastic;
+      Vec<double, D> principal;
+      for (int i = 0; i < D; ++i) principal[i] = 2 * law.mu * e[i] + law.lambda * tr;
+      const Sym<double, D> expected = from_principal(U, principal);
+      for (int i = 0; i < Sym<double, D>::size; ++i) ASSERT_NEAR(tau.s[i], expected.s[i], tiny);
+    }
+    ASSERT_GE(strain.history[0], 0);
+    if (volume_correction) {
+      ASSERT_NEAR(std::log(determinant(strain.F)) + strain.history[0], volume_before, 1e-12);
+    } else {
+      ASSERT_EQ(strain.history[0], 0);
+    }
+  }
+  EXPECT_GT(elastic, 200);
+  EXPECT_GT(cone, 200);
+  EXPECT_GT(tip, 200);
+}
+
+TEST(DruckerPrager, ReturnMappingInTwoDimensions) {
+  check_return_mapping<2>(true);
+  check_return_mapping<2>(false);
+}
+TEST(DruckerPrager, ReturnMappingInThreeDimensions) {
+  check_return_mapping<3>(true);
+  check_return_mapping<3>(false);
+}
+
+/// Grains that were spread apart and come together again do not push before they have closed up.
+TEST(DruckerPrager, ExpandThenContract) {
+  for (const bool corrected : {true, false}) {
+    const auto law = sand(35, corrected);
+    Strain<double, 3> strain = rest<DruckerPrager<double>, 3, double>(law);
+    const auto pressure = [&](double factor) {
+      return -trace(law.advance(Mat<double, 3>::identity() * (factor - 1), strain).tau) / 3;
+    };
+    EXPECT_NEAR(pressure(1.05), 0, 1e-9);
+    const double bulk = law.lambda + 2 * law.mu / 3, gap = 3 * std::log(1.05);
+    if (corrected) {
+      EXPECT_NEAR(law.volume_ratio(strain), 1.05 * 1.05 * 1.05, 1e-12);
+      EXPECT_NEAR(pressure(1 / 1.02), 0, 1e-9);
+      EXPECT_NEAR(pressure(1.02 / 1.05), 0, 1e-7 * bulk);
+      EXPECT_NEAR(pressure(0.99), -3 * bulk * std::log(0.99), 1e-7 * bulk);
+    } else {
+      EXPECT_NEAR(pressure(1 / 1.05), bulk * gap, 1e-9 * bulk);
+    }
+  }
+}
+
+/// Under the same pressure and the same shearing, more friction carries more shear stress, in the ratio of the cones.
+TEST(DruckerPrager, MoreFrictionCarriesMoreShear) {
+  double last = 0;
+  for (const double angle : {10, 20, 30, 40, 50}) {
+    const auto law = sand(angle, true);
+    Strain<double, 3> strain = rest<DruckerPrager<double>, 3, double>(law);
+    law.advance(Mat<double, 3>::identity() * -0.001, strain);
+    Mat<double, 3> shear = Mat<double, 3>::zero();
+    shear(0, 1) = 1e-3;
+    Response<double, 3> r;
+    for (int k = 0; k < 50; ++k) r = law.advance(shear, strain);
+    const double ratio = deviator_norm(r.tau) / -trace(r.tau);
+    EXPECT_NEAR(ratio, law.alpha, 1e-9);
+    EXPECT_GT(ratio, last);
+    last = ratio;
+  }
+}
+
+TEST(DruckerPrager, InvertedParticlesBecomeLoose) {
+  const auto law = sand(30, true);
+  Strain<double, 3> strain = rest<DruckerPrager<double>, 3, double>(law);
+  strain.F(0, 0) = -0.5;
+  const Response<double, 3> r = law.advance(Mat<double, 3>::zero(), strain);
+  for (const double t : r.tau.s) EXPECT_EQ(t, 0);
+  EXPECT_EQ(norm(strain.F - Mat<double, 3>::identity()), 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Weakly compressible fluid, formulas B.7.
+
+TEST(WeaklyCompressible, PressureFollowsTheEquationOfState) {
+  for (const double gamma : {2.0, 7.0}) {
+    const auto law = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5, "tension": true, "gamma": )" +
+                                                          std::to_string(gamma) + "}");
+    for (const double J : {0.5, 0.9, 0.99, 1.0, 1.1}) {
+      Strain<double, 3> strain = rest<WeaklyCompressible<double>, 3, double>(law);
+      const Response<double, 3> r = law.advance(Mat<double, 3>::identity() * ((J - 1) / 3), strain);
+      EXPECT_NEAR(law.volume_ratio(strain), J, 1e-14);
+      const double p = 2e5 / gamma * (std::pow(J, -gamma) - 1);
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) EXPECT_NEAR(r.tau(i, j), i == j ? -p * J : 0, 1e-12 * (2e5 + p));
+    }
+  }
+}
+
+TEST(WeaklyCompressible, ShearCostsNothing) {
+  const auto law = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5})");
+  Strain<double, 2> strain = rest<WeaklyCompressible<double>, 2, double>(law);
+  Mat<double, 2> shear = Mat<double, 2>::zero();
+  shear(0, 1) = 0.7;
+  for (const double t : law.advance(shear, strain).tau.s) EXPECT_EQ(t, 0);
+}
+
+TEST(WeaklyCompressible, TensionIsAChoice) {
+  const Mat<double, 3> spread = Mat<double, 3>::identity() * 0.02, gather = Mat<double, 3>::identity() * -0.01;
+  const auto open = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5})");
+  Strain<double, 3> strain = rest<WeaklyCompressible<double>, 3, double>(open);
+  EXPECT_EQ(open.advance(spread, strain).tau(0, 0), 0);
+  EXPECT_EQ(open.volume_ratio(strain), 1);
+  EXPECT_LT(open.advance(gather, strain).tau(0, 0), 0);
+
+  const auto tense = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5, "tension": true})");
+  strain = rest<WeaklyCompressible<double>, 3, double>(tense);
+  EXPECT_GT(tense.advance(spread, strain).tau(0, 0), 0);
+  EXPECT_NEAR(tense.volume_ratio(strain), 1.06, 1e-14);
+  EXPECT_GT(tense.advance(gather, strain).tau(0, 0), 0);
+}
+
+}  // namespace
+}  // namespace tribo
