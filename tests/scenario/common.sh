@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scenario tests, which are called as  NAME_test.sh TRIBO ROOT.  Leaves them in an empty directory that
 # goes away with them. They need bash and coreutils (with grep, sed and diff) and nothing else.
 set -euo pipefail
@@ -18,6 +19,14 @@ fail() {
   exit 1
 }
 
+# What a user is told, in ./said, is never a stack trace, a type name or the like.
+shows_no_insides() {
+  if grep -Eiq 'internal error|please report|terminate called|what\(\):|json\.exception|core dumped|\bstd::' said; then
+    cat said >&2
+    fail "shows its insides"
+  fi
+}
+
 # expect CODE PATTERN COMMAND...: the command exits with CODE (or one of CODE|CODE...) and says PATTERN (an extended
 # regular expression), and never shows its insides. What it said is in ./said afterwards.
 expect() {
@@ -25,10 +34,7 @@ expect() {
   shift 2
   "$@" >said 2>&1 || code=$?
   [[ "$code" =~ ^($codes)$ ]] || { cat said >&2; fail "exit code $code, expected $codes: $*"; }
-  if grep -Eiq 'internal error|please report|terminate called|what\(\):|json\.exception|core dumped|\bstd::' said; then
-    cat said >&2
-    fail "shows its insides: $*"
-  fi
+  shows_no_insides
   grep -Eq -e "$pattern" said || { cat said >&2; fail "does not say '$pattern': $*"; }
 }
 

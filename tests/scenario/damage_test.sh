@@ -32,7 +32,7 @@ for round in {1..200}; do
   size=$(stat -c %s "$file")
   case $((RANDOM % 8)) in
     0) what=cut && truncate -s "$(random "$size")" "$file" ;;
-    1) what=lengthened && head -c $((1 + RANDOM % 100)) /dev/urandom >>"$file" ;;
+    1) what=lengthened && head -c $((1 + RANDOM % 100)) "$tribo" >>"$file" ;;
     2) what=removed && rm "$file" ;;
     *) what=changed
       for ((i = 0; i <= RANDOM % 3; ++i)); do
@@ -46,16 +46,12 @@ for round in {1..200}; do
   expect '0|5' '.' "$tribo" stats copy
   code=0
   "$tribo" run copy --resume --frames 6 >said 2>&1 || code=$?
-  expect "$code" '.' cat said >/dev/null 2>&1 || true
+  shows_no_insides
   case $code in
     0) [ "$(hashes copy | tail -1)" = "$right" ] || fail "the resumed run has another result" ;;
     2 | 3 | 4 | 5) [ -s said ] || fail "exit code $code without a message" ;;
     *) cat said >&2; fail "exit code $code" ;;
   esac
-  if grep -Eiq 'internal error|please report|terminate called|json\.exception' said; then
-    cat said >&2
-    fail "shows its insides"
-  fi
   seen[$code]=$((${seen[$code]:-0} + 1))
 done
 trap cleanup EXIT
@@ -67,8 +63,7 @@ for code in "${!seen[@]}"; do echo "exit code $code: ${seen[$code]} times"; done
 rm -rf copy && cp -r run copy
 truncate -s 100 "copy/${files[1]}"
 expect 0 'warning: .*is damaged' "$tribo" run copy --resume --frames 6
-same_run_hashes=$(hashes copy)
-[ "$same_run_hashes" = "$(hashes whole)" ] || fail "the older checkpoint gave another result"
+[ "$(hashes copy)" = "$(hashes whole)" ] || fail "the older checkpoint gave another result"
 rm -rf copy && cp -r run copy
 truncate -s 100 "copy/${files[0]}" "copy/${files[1]}"
 expect 5 'no checkpoint to resume from' "$tribo" run copy --resume --frames 6

@@ -20,16 +20,30 @@ struct CpuBackend {
   Factory make;
 };
 
+/// The x86-64 levels v3 and v4 by the features that tell them apart; clang 14 does not know the levels by name.
+#if defined(__x86_64__)
+[[maybe_unused]] bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0;
+}
+[[maybe_unused]] bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0;
+}
+#endif
+bool always() { return true; }
+
 /// CPU backends in this binary, best first. The build decides which there are.
 const std::vector<CpuBackend>& cpu_backends() {
   static const std::vector<CpuBackend> all = {
 #if defined(TRIBO_HAS_AVX512)
-    {"avx512", [] { return __builtin_cpu_supports("x86-64-v4") != 0; }, &cpu_avx512::make_backend_engine},
+      {"avx512", has_avx512, &cpu_avx512::make_backend_engine},
 #endif
 #if defined(TRIBO_HAS_AVX2)
-    {"avx2", [] { return __builtin_cpu_supports("x86-64-v3") != 0; }, &cpu_avx2::make_backend_engine},
+      {"avx2", has_avx2, &cpu_avx2::make_backend_engine},
 #endif
-    {"generic", [] { return true; }, &cpu_generic::make_backend_engine},
+      {"generic", always, &cpu_generic::make_backend_engine},
   };
   return all;
 }

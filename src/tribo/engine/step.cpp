@@ -27,7 +27,8 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     dt *= 0.5;
   }
   bad = g2p(ex, constants, dt, state, work);
-  state.drift += speed * dt / model.dx;
+  // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
+  state.drift += speed * dt / model.dx + work.rounding;
   state.step += 1;
   return dt;
 }

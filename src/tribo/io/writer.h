@@ -13,6 +13,9 @@ class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
   virtual void write(const Frame& frame) = 0;  ///< throws IoError
+  /// Removes what was written for frames after this one, so that a run begun anew (-1) or resumed from earlier does not
+  /// mix with the one before. Throws IoError.
+  virtual void remove_after(int frame) = 0;
 };
 
 /// A format by name, with how to open it.

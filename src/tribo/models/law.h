@@ -56,13 +56,16 @@ TRIBO_HD Mat<T, D> advanced(const Mat<T, D>& G, const Mat<T, D>& F) {
 
 /// A law that resists the rate of strain, too.
 template <class Law>
-concept Viscous = requires(const Law& law) { law.viscosity; };
+concept Viscous = requires(const Law& law) {
+  law.viscosity;
+};
 
-/// Kirchhoff stress of a Newtonian fluid, J 2 eta sym(grad v), with or without its resistance to changes of volume.
+/// Kirchhoff stress of a Newtonian fluid, |J| 2 eta sym(grad v), with or without its resistance to changes of volume.
+/// The magnitude because viscosity must not drive an inverted particle.
 template <class T, int D>
 TRIBO_HD Sym<T, D> newtonian_stress(const T& viscosity, const T& J, const Mat<T, D>& velocity_gradient,
                                     bool deviatoric) {
-  const T scale = viscosity * J;
+  const T scale = viscosity * abs(J);
   Sym<T, D> r;
   for (int i = 0; i < D; ++i)
     for (int j = i; j < D; ++j) r(i, j) = scale * (velocity_gradient(i, j) + velocity_gradient(j, i));

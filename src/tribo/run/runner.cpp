@@ -55,9 +55,9 @@ void check_same_scene(const Scene& scene, const RunDirectory& directory, const R
   const Json meta = Json::parse(loaded.checkpoint.meta);
   if (!meta.contains("scene")) return;
   if (const auto pointer = difference(scene, meta["scene"]))
-    throw SceneError({Finding{directory.scene_path(), 0, 0, *pointer,
-                              "was changed after " + loaded.path +
-                                  " was written; restore it, or start anew with --overwrite"}});
+    throw SceneError(
+        {Finding{directory.scene_path(), 0, 0, *pointer,
+                 "was changed after " + loaded.path + " was written; restore it, or start anew with --overwrite"}});
 }
 
 /// One run: the loop, and what it leaves on disk.
@@ -84,6 +84,7 @@ class Run {
         directory_.truncate_after(-1, -1);
         note(directory_.path() + " has no checkpoint yet: the run begins anew");
       }
+      for (const auto& writer : writers_) writer->remove_after(-1);
       directory_.write_scene(simulation_.scene().resolved_json);
       directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
                                  options_.simulation.device));
@@ -144,6 +145,7 @@ class Run {
       throw IoError(loaded.path + ": " + error.what());
     }
     const int dropped = directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
+    for (const auto& writer : writers_) writer->remove_after(simulation_.frame());
     if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
     directory_.write_scene(simulation_.scene().resolved_json);
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));

@@ -123,12 +123,14 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
 
 std::vector<std::string> unmet_expectations(const std::string& expect_json, const std::vector<std::string>& stats) {
   std::vector<std::string> unmet;
+  std::string place;  // in the block, of what is being checked
   try {
     const Json expect = Json::parse(expect_json);
     if (stats.empty()) return {"the run has no statistics"};
     std::vector<Json> lines;
     for (const std::string& line : stats) lines.push_back(Json::parse(line));
     for (const auto& [kind, rules] : expect.items()) {
+      place = "/" + kind;
       if (kind == "final") {
         check_bounds(rules, lines.back(), unmet);
       } else if (kind == "always") {
@@ -148,7 +150,8 @@ std::vector<std::string> unmet_expectations(const std::string& expect_json, cons
       }
     }
   } catch (const nlohmann::json::exception& e) {
-    throw SceneError({Finding{"expect", 0, 0, "", std::string("cannot be checked: ") + e.what()}});
+    const std::string text = e.what();  // "[json.exception.NAME.NUMBER] sentence"
+    throw SceneError({Finding{"expect", 0, 0, place, "cannot be checked: " + text.substr(text.find("] ") + 2)}});
   }
   return unmet;
 }

@@ -11,6 +11,15 @@ struct BlockSums {
   Real speed[Team::size];
 };
 
+/// The larger; NaN when either is.
+template <class Real>
+struct LargerOrNan {
+  TRIBO_HD Real operator()(Real a, Real b) const {
+    if (a != a) return a;
+    return b <= a ? a : b;
+  }
+};
+
 /// Visits the nodes of a block whose coordinates lie in [low, high): a team of one loops over just these, in a larger
 /// team each thread looks at its own nodes.
 template <int D, class Visit>
@@ -85,11 +94,7 @@ struct UpdateBlock {
           x[k] = dx * Real(blocks[b][k] * Shape::side + c[k]);
         }
         v = colliders.constrain(x, v, Real(1e-3) * dx);
-        for (int k = 0; k < D; ++k) {
-          const Real speed = abs(v[k]);
-          // Written so that a NaN wins and stays.
-          fastest = speed <= fastest ? fastest : speed;
-        }
+        for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
       }
       const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), mass);
       grid[Size{b} * Shape::nodes + i] = out;
@@ -97,7 +102,7 @@ struct UpdateBlock {
     sums.speed[team.rank()] = fastest;
     team.barrier();
     if (team.rank() == 0) {
-      for (int i = 1; i < Team::size; ++i) fastest = sums.speed[i] <= fastest ? fastest : sums.speed[i];
+      for (int i = 1; i < Team::size; ++i) fastest = LargerOrNan<Real>{}(fastest, sums.speed[i]);
       block_speed[b] = fastest;
     }
   }
@@ -107,14 +112,6 @@ template <class Real>
 struct Load {
   const Real* values;
   TRIBO_HD Real operator()(Index i) const { return values[i]; }
-};
-/// The larger; NaN when either is.
-template <class Real>
-struct LargerOrNan {
-  TRIBO_HD Real operator()(Real a, Real b) const {
-    if (a != a) return a;
-    return b <= a ? a : b;
-  }
 };
 
 }  // namespace

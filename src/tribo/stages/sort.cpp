@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "tribo/core/errors.h"
@@ -201,6 +202,16 @@ int code_bits(const Extent<D>& extent) {
   return D * bits_for(widest);
 }
 
+/// The blocks that arenas of an extent's blocks reach into.
+template <int D>
+Extent<D> with_neighbors(Extent<D> extent) {
+  for (int k = 0; k < D; ++k) {
+    extent.low[k] += BlockShape<D>::first_neighbor;
+    extent.high[k] += BlockShape<D>::first_neighbor + BlockShape<D>::neighbor_side - 1;
+  }
+  return extent;
+}
+
 /// Moves every component of a column into the new order through the spare array.
 template <class T, int N>
 void permute(Exec& ex, Field<T, N>& field, const Array<Index>& order, Array<T>& spare, Index n) {
@@ -219,7 +230,7 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx};
   const Extent<D> extent = reduce(ex, "sort", n, nothing<D>(), ExtentOf<Real, D>{base}, JoinExtents<D>{});
   const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
-  if (extent.lost != Workspace<Real, D>::none || block_bits > D * key_bits_per_axis)
+  if (extent.lost != Workspace<Real, D>::none || code_bits(with_neighbors(extent)) > D * key_bits_per_axis)
     throw DivergedError("particles are spread over more than " + std::to_string(4 << key_bits_per_axis) +
                         " cells, or one is at no finite position");
 
@@ -253,12 +264,8 @@ template <class Real, int D>
 void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work) {
   using Shape = BlockShape<D>;
   const Index touches = state.bin_count * Shape::neighbors;
-  Extent<D> extent =
-      reduce(ex, "sort", state.bin_count, nothing<D>(), LowBlock<D>{state.bins.data()}, JoinExtents<D>{});
-  for (int k = 0; k < D; ++k) {
-    extent.low[k] += Shape::first_neighbor;
-    extent.high[k] += Shape::first_neighbor + Shape::neighbor_side - 1;
-  }
+  const Extent<D> extent = with_neighbors(
+      reduce(ex, "sort", state.bin_count, nothing<D>(), LowBlock<D>{state.bins.data()}, JoinExtents<D>{}));
   work.keys.resize_discard(touches);
   work.order.resize_discard(touches);
   work.flags.resize_discard(touches);
@@ -285,6 +292,11 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   work.group_bins.assign(constants.laws.size() + 1, 0);
   for (const Bin<D>& bin : work.host_bins) ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
   for (std::size_t g = 1; g < work.group_bins.size(); ++g) work.group_bins[g] += work.group_bins[g - 1];
+  // Half a digit when a position is stored, and one when it is turned into cells.
+  double farthest = 0;
+  for (int k = 0; k < D && state.bin_count > 0; ++k)
+    farthest = std::fmax(farthest, std::fmax(std::fabs(extent.low[k]), std::fabs(extent.high[k] + 1.0)));
+  work.rounding = 2 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * Shape::side * farthest;
   work.grid_valid = true;
 }
 

@@ -45,6 +45,7 @@ struct Workspace {
 
   // sparse grid: blocks that arenas reach into, and who reaches into them
   bool grid_valid = false;
+  double rounding = 0;  ///< cells by which rounding of positions may move a particle in one step
   Index block_count = 0;
   Array<Cell<D>> blocks;     ///< coordinates of each grid block
   Array<Index> touch;        ///< (bin * neighbors + neighbor), grouped by the grid block they reach into

@@ -143,8 +143,7 @@ Strain<double, D> random_strain(const Law& law, std::mt19937_64& random, double 
 /// Distance between two strains; both parts are pure numbers of order one.
 template <int D>
 double difference(const Strain<double, D>& a, const Strain<double, D>& b) {
-  return std::max(
-      {norm(a.F - b.F), std::abs(a.history[0] - b.history[0]), std::abs(a.history[1] - b.history[1])});
+  return std::max({norm(a.F - b.F), std::abs(a.history[0] - b.history[0]), std::abs(a.history[1] - b.history[1])});
 }
 
 /// The strain after a small step, and whether no plastic flow happened: only then does undoing the step lead back, up
@@ -398,8 +397,7 @@ TYPED_TEST(EveryLaw, PacksHaveTheBitsOfScalars) {
           const Response<Real, D> expected = scalar(own, G[std::size_t(l)]);
           for (int i = 0; i < Sym<Real, D>::size; ++i) ASSERT_EQ(bits(r.tau.s[i][l]), bits(expected.tau.s[i]));
           ASSERT_EQ(bits(r.stiffness[l]), bits(expected.stiffness));
-          for (int i = 0; i < D * D; ++i)
-            ASSERT_EQ(bits(pack.F(i / D, i % D)[l]), bits(own.F(i / D, i % D)));
+          for (int i = 0; i < D * D; ++i) ASSERT_EQ(bits(pack.F(i / D, i % D)[l]), bits(own.F(i / D, i % D)));
           for (int i = 0; i < 2; ++i) ASSERT_EQ(bits(pack.history[i][l]), bits(own.history[i]));
           ASSERT_EQ(bits(energy[l]), bits(law.energy(own)));
           ASSERT_EQ(bits(ratio[l]), bits(law.volume_ratio(own)));
@@ -437,8 +435,7 @@ TYPED_TEST(EveryLawInDouble, StiffnessBoundsTheSecondDerivative) {
         Strain<double, D> ahead = strain, behind = strain;
         if (!elastic_step(law, G, ahead) || !elastic_step(law, G * -1.0, behind)) continue;
         ++elastic;
-        const double second =
-            (law.energy(ahead) - 2 * law.energy(strain) + law.energy(behind)) / (step * step);
+        const double second = (law.energy(ahead) - 2 * law.energy(strain) + law.energy(behind)) / (step * step);
         closest = std::max(closest, second / bound);
         // Rounding of the energies over step^2 is 1e-8 of the modulus.
         ASSERT_GE(bound, 0.999 * second) << "kind " << kind << ", J " << law.volume_ratio(strain);
@@ -448,6 +445,31 @@ TYPED_TEST(EveryLawInDouble, StiffnessBoundsTheSecondDerivative) {
     // A bound far above the truth would only waste steps.
     EXPECT_GT(closest, 0.4);
   });
+}
+
+/// Viscous stress takes energy out of any motion, also of an inverted body, and none out of a rotation.
+TYPED_TEST(EveryLaw, ViscosityOnlyDissipates) {
+  using Real = typename TypeParam::Real;
+  if constexpr (Viscous<typename TypeParam::Law>) {
+    for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
+      for (int k = 0; k < trials; ++k) {
+        Strain<double, D> strain = random_strain<D>(exact, random);
+        const Mat<double, D> G = random_matrix<D>(random);
+        const auto power = [&](const Mat<double, D>& velocity_gradient) {
+          const Sym<Real, D> tau = law.viscous_stress(cast_matrix<Real>(velocity_gradient), cast_strain<Real>(strain));
+          double sum = 0;
+          for (int i = 0; i < D; ++i)
+            for (int j = 0; j < D; ++j) sum += double(tau(i, j)) * velocity_gradient(i, j);
+          return sum;
+        };
+        EXPECT_GT(power(G), 0);
+        EXPECT_NEAR(power(G - transpose(G)), 0, tol<Real>(1e-13, 1e-5));
+        EXPECT_NEAR(power(G * 2.0), 4 * power(G), tol<Real>(1e-12, 1e-4) * std::abs(power(G)));
+        for (int i = 0; i < D; ++i) strain.F(i, 0) = -strain.F(i, 0);
+        EXPECT_GT(power(G), 0);
+      }
+    });
+  }
 }
 
 TEST(Laws, NamesDiffer) {
@@ -502,8 +524,7 @@ void check_against_reference(const StretchRange& range) {
       s[D - 1] = -0.8 * s[D - 1];
       if (s[D - 2] + s[D - 1] < 0.1 * s[0]) continue;
     }
-    const Mat<double, D> built =
-        random_rotation<D>(random) * Mat<double, D>::diagonal(s) * random_rotation<D>(random);
+    const Mat<double, D> built = random_rotation<D>(random) * Mat<double, D>::diagonal(s) * random_rotation<D>(random);
     Strain<Real, D> strain = rest<FixedCorotated<Real>, D, Real>(law);
     strain.F = cast_matrix<Real>(built);
     const Sym<Real, D> tau = law.response(strain).tau;
@@ -520,8 +541,8 @@ TEST(FixedCorotated, StressMatchesSingularValues) {
   // Budgets are those measured for the invariants when they were chosen, times two for other random numbers.
   for (const StretchRange& range :
        {StretchRange{0.999, 1.001, false, 9e-7}, StretchRange{0.9, 1.1, false, 1.1e-6},
-        StretchRange{0.5, 1.5, false, 1.3e-6}, StretchRange{0.1, 3, false, 2.6e-6},
-        StretchRange{0.02, 10, false, 1e-5}, StretchRange{0.5, 1.5, true, 1e-5}, StretchRange{0.02, 10, true, 1e-5}}) {
+        StretchRange{0.5, 1.5, false, 1.3e-6}, StretchRange{0.1, 3, false, 2.6e-6}, StretchRange{0.02, 10, false, 1e-5},
+        StretchRange{0.5, 1.5, true, 1e-5}, StretchRange{0.02, 10, true, 1e-5}}) {
     check_against_reference<float, 2>(range);
     check_against_reference<float, 3>(range);
     check_against_reference<double, 2>(range);
@@ -569,10 +590,9 @@ TEST(FixedCorotated, InversionIsUndone) {
 // Drucker-Prager, formulas B.5.
 
 DruckerPrager<double> sand(double friction_angle, bool volume_correction, double poisson_ratio = 0.3) {
-  return law_from<DruckerPrager<double>>(R"({"youngs_modulus": 1e6, "poisson_ratio": )" +
-                                         std::to_string(poisson_ratio) + R"(, "friction_angle": )" +
-                                         std::to_string(friction_angle) + R"(, "volume_correction": )" +
-                                         (volume_correction ? "true}" : "false}"));
+  return law_from<DruckerPrager<double>>(
+      R"({"youngs_modulus": 1e6, "poisson_ratio": )" + std::to_string(poisson_ratio) + R"(, "friction_angle": )" +
+      std::to_string(friction_angle) + R"(, "volume_correction": )" + (volume_correction ? "true}" : "false}"));
 }
 template <int D>
 double deviator_norm(const Sym<double, D>& tau) {

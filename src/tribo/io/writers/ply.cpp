@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -133,9 +134,7 @@ class PlyWriter : public FrameWriter {
     std::size_t row_size = 0;
     for (const Field& field : fields) row_size += field.row_size();
 
-    std::array<char, 32> number{};
-    std::snprintf(number.data(), number.size(), "_%06d.ply", frame.number);
-    AtomicFile file(directory_ + "/" + name_ + number.data());
+    AtomicFile file(directory_ + "/" + file_name(frame.number));
     const std::string header = header_of(frame, count, fields);
     file.write(std::as_bytes(std::span(header)));
     std::vector<std::byte> block;
@@ -154,7 +153,32 @@ class PlyWriter : public FrameWriter {
     file.commit();
   }
 
+  void remove_after(int frame) override {
+    std::error_code error;
+    std::vector<std::filesystem::path> later;
+    for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (is_temporary_name(name)) later.push_back(entry->path());  // left by a killed process
+      if (!name.starts_with(name_ + "_")) continue;
+      int number = 0;
+      std::from_chars(name.data() + name_.size() + 1, name.data() + name.size(), number);
+      if (number > frame && name == file_name(number)) later.push_back(entry->path());
+    }
+    if (error) throw io_error("read", directory_, error.value());
+    for (const std::filesystem::path& path : later) {
+      std::filesystem::remove(path, error);
+      if (error) throw io_error("remove", path.string(), error.value());
+    }
+  }
+
  private:
+  std::string file_name(int frame) const {
+    std::array<char, 32> number{};
+    std::snprintf(number.data(), number.size(), "_%06d.ply", frame);
+    return name_ + number.data();
+  }
+
   std::string directory_;
   std::string name_;
 };

@@ -41,8 +41,8 @@ struct FixedCorotated {
     //   lambda (J^2 tr(G)^2 + c (tr(G)^2 - tr(G^2))),   c = J (J - 1),   -1 <= tr(G)^2 - tr(G^2) <= D - 1;
     // an auxetic's negative lambda does not make shear softer.
     const T c = J * (J - T(1));
-    const T volume = lambda > Real(0) ? max(fma(T(Real(D)) * J, J, T(Real(D - 1)) * max(c, T(0))), -c)
-                                      : T(Real(D - 1)) * abs(c);
+    const T volume =
+        lambda > Real(0) ? max(fma(T(Real(D)) * J, J, T(Real(D - 1)) * max(c, T(0))), -c) : T(Real(D - 1)) * abs(c);
     r.stiffness = fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
     return r;
   }
