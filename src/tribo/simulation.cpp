@@ -1,7 +1,8 @@
 #include "tribo/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -21,11 +22,10 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const double needed = estimated_bytes(engine_options, model, expected) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
   if (!(expected < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
-    const auto text = [](double value) { return nlohmann::json(value).dump(); };
-    throw DeviceError(scene.file + ": the scene would have about " + text(std::floor(expected)) +
-                      " particles and need about " + text(std::ceil(needed / 1048576)) + " MiB, of which " +
-                      text(std::floor(available / 1048576)) +
-                      " MiB are free; raise grid.dx, lower particles_per_cell or shrink the objects");
+    throw DeviceError(fmt::format(
+        "{}: the scene would have about {:.3g} particles and need about {:.3g} GiB, of which {:.3g} GiB are free; raise "
+        "grid.dx, lower particles_per_cell or shrink the objects",
+        scene.file, expected, needed / 1073741824, available / 1073741824));
   }
   return make_engine(engine_options, model, sample_particles(scene));
 }

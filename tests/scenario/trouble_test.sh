@@ -7,10 +7,10 @@ write_scene scene.json
 refused() { expect 2 "$1" "$tribo" run scene.json -o refused "${@:2}"; }
 
 # --- the scene and the flags -----------------------------------------------------------------------------------------
-expect 5 'cannot read none.json: No such file' "$tribo" run none.json
-expect 5 'not a regular file' "$tribo" check /dev/null
+expect 2 'cannot read none.json: No such file' "$tribo" run none.json
+expect 2 'not a regular file' "$tribo" check /dev/null
 long=$(printf 'x%.0s' {1..5000})
-expect 5 'File name too long' "$tribo" run "$long"
+expect 2 'File name too long' "$tribo" run "$long"
 expect 5 'File name too long' "$tribo" stats "$long"
 echo '{ "tribo": 1, "fps": }' >broken.json
 expect 2 'broken.json:1:22: ' "$tribo" run broken.json
@@ -76,7 +76,7 @@ if [ "$(id -u)" -ne 0 ]; then
   expect 5 'no permission' "$tribo" run scene.json -o locked/run
   expect 5 'no permission' "$tribo" run scene.json -o locked
   chmod 000 locked
-  expect 5 'Permission denied' "$tribo" run locked/scene.json
+  expect 2 'Permission denied' "$tribo" run locked/scene.json
 fi
 
 # Names are not paths.

@@ -51,6 +51,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  virtual const char* backend() const = 0;  ///< "cpu_avx2", "cuda", ...
   virtual double time() const = 0;
   virtual std::int64_t step_count() const = 0;
 

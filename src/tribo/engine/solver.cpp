@@ -85,9 +85,14 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
 
   upload(seed);
-  sort_particles(exec_, constants_, state_, work_);
+  try {
+    sort_particles(exec_, constants_, state_, work_);
+  } catch (const DivergedError& error) {  // nothing has moved yet: the scene itself is at fault
+    throw Error(ExitCode::bad_input, std::string("the scene cannot start: ") + error.what());
+  }
   build_grid(exec_, constants_, state_, work_);
   evaluate_stress(exec_, constants_, state_, work_);
+  speed_limit_ = 100 * std::max(state_.speed, std::sqrt(state_.wave_speed2));
 }
 
 template <class Real, int D>
@@ -171,9 +176,18 @@ template <class Real, int D>
 StepReport Solver<Real, D>::step(double until) {
   StepReport report = next_dt(until);
   const double left = until - state_.time;
-  if (report.dt < model_.time.dt_min && report.dt < left) report_runaway(report.dt, state_.speed);
+  if (report.dt < model_.time.dt_min && report.dt < left)
+    report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
+  if (state_.speed > speed_limit_)
+    report_runaway("a particle has reached " + std::to_string(state_.speed) +
+                   " m/s, a hundred times the speed of sound in the materials and of anything at the start");
   Index bad = Workspace<Real, D>::none;
-  const double taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad);
+  double taken = 0;
+  try {
+    taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad);
+  } catch (const DivergedError& error) {
+    report_runaway(error.what());
+  }
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
   if (taken < report.dt) {
     report = {taken, "retry"};
@@ -203,26 +217,22 @@ void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char*
 }
 
 template <class Real, int D>
-void Solver<Real, D>::report_runaway(double dt, double speed) {
-  const bool wave = 0.5 * model_.dx / std::sqrt(state_.wave_speed2) < model_.time.cfl * model_.dx / speed;
-  // Blame the object of the fastest particle.
+void Solver<Real, D>::report_runaway(const std::string& what) {
+  // Blame the object with the most energy for its mass.
   double largest = -1;
   std::string name;
   for (std::size_t o = 0; const ObjectSums& sums : measure()) {
-    const double rms = sums.mass > 0 ? sums.kinetic / sums.mass : 0;
-    if (rms > largest) {
-      largest = rms;
+    const double energy = sums.mass > 0 ? (sums.kinetic + sums.elastic) / sums.mass : 0;
+    if (!(energy <= largest)) {
+      largest = energy;
       name = model_.objects[o].name;
     }
     ++o;
   }
-  throw DivergedError(
-      "step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) + " s): the next step would be " +
-      std::to_string(dt * 1e9) + " ns, below time.dt_min; object '" + name + "' has run away (" +
-      (wave ? "its material was compressed or stretched until the step for elastic waves vanished"
-            : "largest speed " + std::to_string(speed) + " m/s") +
-      "); likely cause: overlapping objects at the start, a collider moving too fast, or a material far "
-      "too stiff for its density");
+  throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) + " s): " + what +
+                      "; object '" + name +
+                      "' has run away; likely cause: objects that overlap at the start, a collider moving too fast, or "
+                      "a material far too stiff for its density");
 }
 
 template <class Real, int D>
@@ -336,6 +346,15 @@ Frame Solver<Real, D>::frame(int number) {
   for (std::size_t i = 0; i < n; ++i) index[i] = model_.objects[static_cast<std::size_t>(index[i])].material;
   frame.columns.push_back(std::move(material));
   return frame;
+}
+
+template <class Real, int D>
+const char* Solver<Real, D>::backend() const {
+#define TRIBO_STRINGIZE(x) #x
+#define TRIBO_NAME(x) TRIBO_STRINGIZE(x)
+  return TRIBO_NAME(TRIBO_BACKEND);
+#undef TRIBO_NAME
+#undef TRIBO_STRINGIZE
 }
 
 template <class Real, int D>

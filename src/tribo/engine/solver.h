@@ -13,6 +13,7 @@ class Solver final : public Engine {
  public:
   Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed);
 
+  const char* backend() const override;
   double time() const override { return state_.time; }
   std::int64_t step_count() const override { return state_.step; }
   StepReport step(double until) override;
@@ -28,7 +29,7 @@ class Solver final : public Engine {
 
  private:
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
-  [[noreturn]] void report_runaway(double dt, double speed);
+  [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed);
 
   Model model_;
@@ -36,6 +37,7 @@ class Solver final : public Engine {
   Constants<Real, D> constants_;
   State<Real, D> state_;
   Workspace<Real, D> work_;
+  double speed_limit_ = 0;  ///< faster than this, something has gone wrong [m/s]
 };
 
 /// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.

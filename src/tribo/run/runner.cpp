@@ -60,6 +60,12 @@ void check_same_scene(const Scene& scene, const RunDirectory& directory, const R
                  "was changed after " + loaded.path + " was written; restore it, or start anew with --overwrite"}});
 }
 
+/// Whether two backends give the same bytes: the CPU's do when both have fused multiply-add.
+bool same_arithmetic(const std::string& a, const std::string& b) {
+  const auto fused = [](const std::string& name) { return name == "cpu_avx2" || name == "cpu_avx512"; };
+  return a == b || (fused(a) && fused(b));
+}
+
 /// One run: the loop, and what it leaves on disk.
 class Run {
  public:
@@ -149,6 +155,10 @@ class Run {
     if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
     directory_.write_scene(simulation_.scene().resolved_json);
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));
+    const std::string before = Json::parse(loaded.checkpoint.meta).value("backend", "");
+    const std::string now = simulation_.engine().backend();
+    if (!before.empty() && !same_arithmetic(before, now))
+      note("the run was on " + before + " and goes on on " + now + ": numbers will differ in the last digits");
     simulation_.engine().clear_stage_seconds();
     frame_start_ = Clock::now();
     time_at_start_ = simulation_.time();

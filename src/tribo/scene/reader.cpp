@@ -1,5 +1,7 @@
 #include "tribo/scene/reader.h"
 
+#include "tribo/core/errors.h"
+
 #include "tribo/io/file.h"
 #include "tribo/scene/checks.h"
 #include "tribo/scene/format.h"
@@ -47,7 +49,13 @@ Scene parse_scene(const std::string& text, const std::string& file, const std::v
 }
 
 Scene read_scene(const std::string& path, const std::vector<Override>& overrides) {
-  return parse_scene(read_text(path), path, overrides);
+  std::string text;
+  try {
+    text = read_text(path);
+  } catch (const IoError& error) {  // a scene that cannot be read is a mistake in the input like any other
+    throw SceneError({Finding{path, 0, 0, "", error.what()}});
+  }
+  return parse_scene(text, path, overrides);
 }
 
 }  // namespace tribo

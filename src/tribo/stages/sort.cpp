@@ -232,7 +232,8 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
   if (extent.lost != Workspace<Real, D>::none || code_bits(with_neighbors(extent)) > D * key_bits_per_axis)
     throw DivergedError("particles are spread over more than " + std::to_string(4 << key_bits_per_axis) +
-                        " cells, or one is at no finite position");
+                        " cells along an axis, or one is at no finite position; bring objects closer together or raise "
+                        "grid.dx");
 
   work.keys.resize_discard(n);
   work.order.resize_discard(n);
