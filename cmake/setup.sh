@@ -34,6 +34,7 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${names[@]}" >/dev/null
 }
 
+# build_tribo [TARGET...]: everything when no target is named.
 build_tribo() {
   install_packages
   # Configure only once: the build reconfigures itself when its own files change.
@@ -42,9 +43,12 @@ build_tribo() {
     mkdir -p build
     cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
   fi
-  # ninja prints nothing when there is nothing to do; the first build takes some minutes.
-  if ! ninja -C build -n | grep -q 'no work to do'; then
-    echo "building into build/ (a few minutes the first time)"
-    if [ -t 1 ]; then ninja -C build; else ninja -C build >build/build.log 2>&1 || { tail -50 build/build.log >&2; exit 1; }; fi
+  if ! ninja -C build -n "$@" | grep -q 'no work to do'; then
+    echo "building into build/ (some minutes the first time)"
+    if [ -t 1 ]; then
+      ninja -C build "$@"
+    else
+      ninja -C build "$@" >build/build.log 2>&1 || { tail -50 build/build.log >&2; exit 1; }
+    fi
   fi
 }

@@ -248,12 +248,13 @@ struct StatsCommand {
                  number(energy.at("elastic")), number(energy.at("gravity")), number(line.at("wall_s")),
                  line.at("state_hash").get<std::string>());
       wall += number(line.at("wall_s"));
-      for (const auto& [name, seconds] : line.at("stages").items()) {
-        const auto it = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.first == name; });
+      for (const auto& item : line.at("stages").items()) {
+        const auto same = [&](const auto& stage) { return stage.first == item.key(); };
+        const auto it = std::find_if(stages.begin(), stages.end(), same);
         if (it == stages.end()) {
-          stages.emplace_back(name, number(seconds));
+          stages.emplace_back(item.key(), number(item.value()));
         } else {
-          it->second += number(seconds);
+          it->second += number(item.value());
         }
       }
     }

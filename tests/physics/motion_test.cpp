@@ -85,8 +85,7 @@ TEST(ElasticBar, RingsAtItsNaturalFrequency) {
   while (crossings.size() < 3 && simulation.frame() < 700) {
     simulation.advance_frame();
     const double now = apart();
-    if (before > rest && now <= rest)
-      crossings.push_back(simulation.time() - 1e-3 * (rest - now) / (before - now));
+    if (before > rest && now <= rest) crossings.push_back(simulation.time() - 1e-3 * (rest - now) / (before - now));
     before = now;
   }
   ASSERT_EQ(crossings.size(), 3u);

@@ -38,12 +38,12 @@ bool always() { return true; }
 const std::vector<CpuBackend>& cpu_backends() {
   static const std::vector<CpuBackend> all = {
 #if defined(TRIBO_HAS_AVX512)
-      {"avx512", has_avx512, &cpu_avx512::make_backend_engine},
+    {"avx512", has_avx512, &cpu_avx512::make_backend_engine},
 #endif
 #if defined(TRIBO_HAS_AVX2)
-      {"avx2", has_avx2, &cpu_avx2::make_backend_engine},
+    {"avx2", has_avx2, &cpu_avx2::make_backend_engine},
 #endif
-      {"generic", always, &cpu_generic::make_backend_engine},
+    {"generic", always, &cpu_generic::make_backend_engine},
   };
   return all;
 }

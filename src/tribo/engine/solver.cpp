@@ -73,6 +73,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
                       " MiB are free; use a larger grid spacing or fewer particles");
   constants_.dx = static_cast<Real>(model.dx);
   for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
+  constants_.transfer = model.transfer;
   std::vector<Real> inverse_density;
   for (const MaterialSpec& material : model.materials) {
     constants_.laws.push_back(cast_variant<Real>(material.law));

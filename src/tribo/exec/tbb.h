@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -68,9 +69,12 @@ class Exec {
  public:
   /// 0 threads means all the machine has.
   explicit Exec(int threads)
-      : threads_(threads > 0 ? threads : tbb::this_task_arena::max_concurrency()),
-        limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_)),
-        arena_(threads_) {}
+      : threads_(threads > 0 ? threads : tbb::this_task_arena::max_concurrency()), arena_(threads_) {
+    // TBB makes no more threads than the machine has cores; more must be asked for, so that any count can be tested.
+    // The limit is the process's, hence only then.
+    if (threads_ > tbb::this_task_arena::max_concurrency())
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
+  }
 
   int threads() const { return threads_; }
   Timers& timers() { return timers_; }
@@ -83,7 +87,7 @@ class Exec {
 
  private:
   int threads_;
-  tbb::global_control limit_;  // lets an arena be wider than the machine, so that any thread count can be tested
+  std::optional<tbb::global_control> limit_;
   tbb::task_arena arena_;
   Timers timers_;
 };
@@ -206,6 +210,7 @@ class RadixSorter {
     counts_.resize(static_cast<std::size_t>(chunks) * radix);
     ex.run(label, [&] {
       for (int shift = 0; shift < bits; shift += digit_bits) {
+        mask_ = (std::uint64_t{1} << std::min(digit_bits, bits - shift)) - 1;
         count(keys, n, chunks, shift);
         if (!offsets(chunks, n)) continue;
         scatter(keys, values, n, chunks, shift);
@@ -221,7 +226,7 @@ class RadixSorter {
   static constexpr Index radix = 1 << digit_bits;
   static constexpr Index chunk_size = 32768;
 
-  static Index digit(std::uint64_t key, int shift) { return static_cast<Index>((key >> shift) & (radix - 1)); }
+  Index digit(std::uint64_t key, int shift) const { return static_cast<Index>((key >> shift) & mask_); }
 
   void count(const Array<std::uint64_t>& keys, Index n, Index chunks, int shift) {
     tbb::parallel_for(Index{0}, chunks, [&](Index chunk) {
@@ -261,6 +266,7 @@ class RadixSorter {
   Array<std::uint64_t> keys_;
   Array<Index> values_;
   std::vector<Index> counts_;
+  std::uint64_t mask_ = 0;  ///< of the present digit; the last one may be narrower
 };
 
 /// The threads that share one item of `for_each_team`: on the CPU one thread does the whole item.

@@ -128,6 +128,7 @@ std::vector<std::string> unmet_expectations(const std::string& expect_json, cons
     const Json expect = Json::parse(expect_json);
     if (stats.empty()) return {"the run has no statistics"};
     std::vector<Json> lines;
+    lines.reserve(stats.size());
     for (const std::string& line : stats) lines.push_back(Json::parse(line));
     for (const auto& [kind, rules] : expect.items()) {
       place = "/" + kind;

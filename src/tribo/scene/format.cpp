@@ -8,6 +8,7 @@
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
 #include "tribo/scene/suggest.h"
+#include "tribo/transfer/all.h"
 
 namespace tribo {
 namespace {
@@ -220,7 +221,9 @@ void read_output(ParamReader& in, OutputSpec& output) {
 }  // namespace
 
 const std::vector<Choice>& transfers() {
-  static const std::vector<Choice> all{{"apic", "affine particle-in-cell: conserves linear and angular momentum"}};
+  static const std::vector<Choice> all = []<class... Scheme>(const std::variant<Scheme...>*) {
+    return std::vector<Choice>{{Scheme::name, Scheme::doc}...};
+  }(static_cast<const Transfer*>(nullptr));
   return all;
 }
 

@@ -16,8 +16,8 @@ struct Override {
 /// Splits "/json/pointer=value"; throws SceneError when it has not that form.
 Override parse_override(const std::string& text);
 
-/// Reads, checks and resolves a scene file. Throws SceneError with every mistake found, or when the file cannot be read.
-/// `overrides` are applied to the JSON before checking.
+/// Reads, checks and resolves a scene file. Throws SceneError with every mistake found, or when the file cannot be
+/// read. `overrides` are applied to the JSON before checking.
 Scene read_scene(const std::string& path, const std::vector<Override>& overrides = {});
 
 /// The same from text already in memory; `file` is used in messages and to find files named by relative paths.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tribo/scene/scene.h"
+#include "tribo/transfer/all.h"
 
 namespace tribo {
 
@@ -14,6 +15,7 @@ struct Model {
   double dx = 0;  ///< [m]
   Vec<double, 3> gravity = Vec<double, 3>::zero();
   TimeSpec time;
+  Transfer transfer;
   std::vector<MaterialSpec> materials;
   struct Object {
     std::string name;

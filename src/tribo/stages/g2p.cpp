@@ -1,6 +1,5 @@
 #include "tribo/stages/stages.h"
 #include "tribo/stages/stencil.h"
-#include "tribo/transfer/apic.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -62,7 +61,7 @@ TRIBO_HD void join_results(const Team& team, const Extremes<Real, D>& mine, BinR
 
 /// Moves one bin's particles by the grid (formulas A.2, A.5): velocities of the block and its neighbors are laid into
 /// an arena, then each pack of particles gathers, moves, deforms and computes its next stress.
-template <class Real, int D, class Law>
+template <class Real, int D, class Scheme, class Law>
 struct GatherBin {
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
@@ -147,7 +146,7 @@ struct GatherBin {
       v[k] = load_pack<Real>(sample[k], W);
       for (int a = 0; a < D; ++a) moment(k, a) = load_pack<Real>(sample[D + D * k + a], W);
     }
-    const Mat<T, D> C = Apic::affine_velocity(moment, T(dx));
+    const Mat<T, D> C = Scheme::affine_velocity(moment, T(dx));
     Strain<T, D> strain;
     load_columns(p.F, i, n, &strain.F.m[0][0]);
     load_columns(p.history, i, n, strain.history.c);
@@ -277,11 +276,15 @@ void each_material(const Constants<Real, D>& constants, const Workspace<Real, D>
 template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work) {
   each_material(constants, work, [&](const auto& law, Index first, Index count) {
-    for_each_team<GatherScratch<Real, D>>(
-        ex, "g2p", count,
-        GatherBin<Real, D, std::decay_t<decltype(law)>>{view(state.particles), state.bins.data(),
-                                                        work.bin_blocks.data(), work.grid.data(), law, constants.dx,
-                                                        static_cast<Real>(dt), first, work.bin_results.data()});
+    std::visit(
+        [&](auto scheme) {
+          for_each_team<GatherScratch<Real, D>>(
+              ex, "g2p", count,
+              GatherBin<Real, D, decltype(scheme), std::decay_t<decltype(law)>>{
+                  view(state.particles), state.bins.data(), work.bin_blocks.data(), work.grid.data(), law, constants.dx,
+                  static_cast<Real>(dt), first, work.bin_results.data()});
+        },
+        constants.transfer);
   });
   return take_bounds(ex, "g2p", state, work);
 }

@@ -1,4 +1,4 @@
-#include <limits>
+#include <cmath>
 
 #include "tribo/stages/stages.h"
 
@@ -15,7 +15,7 @@ struct BlockSums {
 template <class Real>
 struct LargerOrNan {
   TRIBO_HD Real operator()(Real a, Real b) const {
-    if (a != a) return a;
+    if (std::isnan(a)) return a;
     return b <= a ? a : b;
   }
 };

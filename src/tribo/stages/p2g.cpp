@@ -1,6 +1,5 @@
 #include "tribo/stages/stages.h"
 #include "tribo/stages/stencil.h"
-#include "tribo/transfer/apic.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -14,7 +13,7 @@ struct Arena {
 /// stay in registers and reach the arena once per run. A team of one thread walks all runs; a team of many takes a
 /// cell per thread and adds the runs node by node in phases, in each of which no two cells share a node. Either way the
 /// order of additions is fixed.
-template <class Real, int D>
+template <class Real, int D, class Scheme>
 struct ScatterBin {
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
@@ -103,7 +102,7 @@ struct ScatterBin {
     load_columns(p.tau, i, n, tau.s);
     load_columns(p.m, i, n, &m);
     const PackStencil<Real, D> stencil(x, T(Real(1) / dx), bin.block);
-    const Mat<T, D> A = Apic::momentum_slope(m, C, m * T(volume_per_mass), tau, T(dx), T(dt));
+    const Mat<T, D> A = Scheme::momentum_slope(m, C, m * T(volume_per_mass), tau, T(dx), T(dt));
 
     // From one register per quantity to one packet per particle.
     Real lanes[3 * D + D * D + D + 2][W];
@@ -140,10 +139,14 @@ struct ScatterBin {
 
 template <class Real, int D>
 void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work) {
-  for_each_team<Arena<Real, D>>(
-      ex, "p2g", state.bin_count,
-      ScatterBin<Real, D>{view(state.particles), state.bins.data(), work.inverse_density.data(), constants.dx,
-                          static_cast<Real>(dt), work.arenas.data()});
+  std::visit(
+      [&](auto scheme) {
+        for_each_team<Arena<Real, D>>(
+            ex, "p2g", state.bin_count,
+            ScatterBin<Real, D, decltype(scheme)>{view(state.particles), state.bins.data(), work.inverse_density.data(),
+                                                  constants.dx, static_cast<Real>(dt), work.arenas.data()});
+      },
+      constants.transfer);
 }
 
 #define TRIBO_INSTANTIATE(Real, D) \

@@ -17,6 +17,7 @@ template <class Real, int D>
 struct Constants {
   Real dx;
   Vec<Real, D> gravity;
+  Transfer transfer;
   std::vector<ParticleLaw<Real>> laws;
   std::vector<double> densities;
 };

@@ -11,7 +11,7 @@ namespace tribo {
 ///   G2P  v_p = sum_i w_ip v_i,   C_p = sum_i w_ip v_i (x_i - x_p)^T D^-1,   D = dx^2 / 4 (quadratic kernel)
 struct Apic {
   static constexpr const char* name = "apic";
-  static constexpr const char* doc = "affine particle-in-cell: keeps linear and angular momentum";
+  static constexpr const char* doc = "affine particle-in-cell: conserves linear and angular momentum";
 
   /// A_p dx, the change of a particle's momentum from one node to the next.
   template <class T, int D>

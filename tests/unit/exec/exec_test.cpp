@@ -69,9 +69,13 @@ TEST(Reduce, FloatSumHasTheSameBitsForAnyThreadCount) {
     for (const int threads : thread_counts) {
       for (int repeat = 0; repeat < 3; ++repeat) {
         Exec ex(threads);
-        const float sum = reduce(
-            ex, "test", n, 0.0f, [&](Index i) { return numbers[static_cast<std::size_t>(i)]; },
-            [](float a, float b) { return a + b; });
+        // Slow enough that other threads come and take a part.
+        const auto slowly = [&](Index i) {
+          volatile float x = numbers[static_cast<std::size_t>(i)];
+          for (int k = 0; k < 10; ++k) x = std::copysign(std::sqrt(x * x), x);
+          return static_cast<float>(x);
+        };
+        const float sum = reduce(ex, "test", n, 0.0f, slowly, [](float a, float b) { return a + b; });
         if (threads == 1 && repeat == 0) expected = std::bit_cast<std::uint32_t>(sum);
         ASSERT_EQ(std::bit_cast<std::uint32_t>(sum), expected) << n << " numbers, " << threads << " threads";
       }

@@ -135,7 +135,9 @@ TEST(SceneReader, NumbersRoundTripExactly) {
   EXPECT_TRUE(std::signbit(parse_scene(negative_zero.resolved_json, "x.json").gravity[0]));
 }
 
-TEST(SceneReader, ReadsFromDisk) { EXPECT_THROW(read_scene("there_is_no_such_scene.json"), IoError); }
+TEST(SceneReader, AMissingFileIsAMistakeOfTheScene) {
+  EXPECT_THROW(read_scene("there_is_no_such_scene.json"), SceneError);
+}
 
 TEST(Overrides, ReplaceAndAdd) {
   EXPECT_EQ(with_override("/grid/dx=0.01").grid.dx, 0.01);

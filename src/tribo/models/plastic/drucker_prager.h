@@ -67,13 +67,14 @@ struct DruckerPrager {
       after = after + projected;
       e[i] = projected;
     }
-    strain.history[0] = T(volume_correction) * max(vc + before - after, T(0));
-    // F_new = U diag(e^projected) V^T = U diag(ratio) U^T F_trial, without V. An inverted particle has no logarithm
-    // and goes to the tip; so does its stress.
+    // F_new = U diag(e^projected) V^T = U diag(ratio) U^T F_trial, without V. A particle that is inverted or flat has
+    // no logarithm: it goes back to the tip, free of strain and stress, and remembers no new volume.
     const Mat<T, D> projected_F = full(from_principal(p.U, ratio)) * trial;
+    const T gained = T(volume_correction) * max(vc + before - after, T(0));
+    strain.history[0] = select(p.degenerate, vc, gained);
     for (int i = 0; i < D; ++i) {
-      e[i] = select(p.inverted, T(0), e[i]);
-      for (int j = 0; j < D; ++j) strain.F(i, j) = select(p.inverted, T(Real(i == j ? 1 : 0)), projected_F(i, j));
+      e[i] = select(p.degenerate, T(0), e[i]);
+      for (int j = 0; j < D; ++j) strain.F(i, j) = select(p.degenerate, T(Real(i == j ? 1 : 0)), projected_F(i, j));
     }
     return stress(p.U, e);
   }
@@ -108,15 +109,14 @@ struct DruckerPrager {
   struct Principal {
     Mat<T, D> U;
     Vec<T, D> log_stretch;
-    mask_t<T> inverted;
+    mask_t<T> degenerate;  ///< inverted, or flatter than 1e-4: taken as unstrained
 
     TRIBO_HD explicit Principal(const Mat<T, D>& F) {
       Mat<T, D> V;
       Vec<T, D> s;
       polar_svd(F, U, s, V);
-      // s >= 1e-4: the logarithm of a flattened particle must stay finite.
-      for (int i = 0; i < D; ++i) log_stretch[i] = log(max(abs(s[i]), T(Real(1e-4))));
-      inverted = s[D - 1] <= T(0);
+      degenerate = s[D - 1] <= T(Real(1e-4));
+      for (int i = 0; i < D; ++i) log_stretch[i] = log(select(degenerate, T(1), s[i]));
     }
   };
 
