@@ -26,7 +26,6 @@
 #include "tribo/run/runner.h"
 #include "tribo/run/statistics.h"
 #include "tribo/scene/reader.h"
-#include "tribo/setup/model.h"
 #include "tribo/simulation.h"
 
 /// \file
@@ -162,8 +161,6 @@ struct CheckCommand {
 
   int operator()() {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
-    const double particles = expected_particles(scene);
-    const EngineOptions options{flags.device, scene.precision, flags.threads, flags.isa};
     Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
@@ -176,9 +173,9 @@ struct CheckCommand {
                  std::visit([](const auto& law) { return law.name; }, material.law));
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
-    fmt::print("  particles   about {:.0f}\n  tets        0\n  segments    0\n", particles);
-    fmt::print("  memory      about {:.0f} MiB on {}, {}\n",
-               estimated_bytes(options, build_model(scene), particles) / 1048576, flags.device, scene.precision);
+    fmt::print("  particles   {}\n  tets        0\n  segments    0\n", simulation.engine().counts().particles);
+    fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n",
+               static_cast<double>(simulation.engine().bytes()) / 1048576, flags.device, scene.precision);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     return static_cast<int>(ExitCode::done);

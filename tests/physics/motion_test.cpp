@@ -109,5 +109,20 @@ TEST(Hydrostatics, WaterAtRestCarriesItsWeight) {
   EXPECT_LT(sums.kinetic, 1e-3 * sums.gravity);
 }
 
+TEST(Hydrostatics, WaterThatHasSplashedKeepsItsVolume) {
+  // Spray that comes together again must not push back before it is as dense as it was: half the depth of the pool is
+  // the volume over twice the floor, plus the half cell that contact keeps from the floor and what still sloshes.
+  Simulation simulation = simulate(R"({"tribo": 1, "fps": 10, "duration": 4, "grid": {"dx": 0.03},
+    "objects": [{"name": "ball", "type": "particles", "shape": {"sphere": 0.25}, "at": [0, 1.2, 0],
+                 "material": "water"}],
+    "colliders": [{"shape": {"box": [0.6, 4, 0.6]}, "at": [0, 2, 0], "inside": true}]})");
+  while (simulation.frame() < 40) simulation.advance_frame();
+  const double half_depth = 4.0 / 3 * pi * std::pow(0.25, 3) / (0.6 * 0.6) / 2;
+  const double measured = center(simulation.measure()[0])[1];
+  RecordProperty("half_depth", fmt::format("{} (volume over floor {})", measured, half_depth));
+  EXPECT_GT(measured, 0.97 * half_depth);
+  EXPECT_LT(measured, 1.15 * half_depth);
+}
+
 }  // namespace
 }  // namespace tribo::test

@@ -20,7 +20,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   for (;;) {
     const auto colliders = work.colliders.place(ex, model.colliders, state.time, dt);
     p2g(ex, constants, state, dt, work);
-    speed = update_grid(ex, constants, state, colliders, dt, work);
+    speed = update_grid(ex, constants, colliders, dt, work);
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
     // but the grid has changed it can be taken again, shorter.
     if (!(speed * dt > model.dx) || dt <= model.time.dt_min) break;

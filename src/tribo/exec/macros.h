@@ -11,5 +11,5 @@
 #define TRIBO_UNROLL _Pragma("unroll")
 #else
 #define TRIBO_HD inline __attribute__((always_inline))
-#define TRIBO_UNROLL _Pragma("GCC unroll 4")
+#define TRIBO_UNROLL _Pragma("GCC unroll 32")
 #endif

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -188,15 +189,27 @@ T reduce(Exec& ex, const char* label, Index n, const T& identity, const Map& map
 
 /// out[i] = in[0] + ... + in[i-1]; returns the sum of all. `in` and `out` may be the same array.
 inline Index exclusive_scan(Exec& ex, const char* label, const Array<Index>& in, Array<Index>& out, Index n) {
-  Index total = 0;
+  constexpr Index chunk_size = 65536;
+  const Index chunks = (n + chunk_size - 1) / chunk_size;
+  std::vector<Index> before(static_cast<std::size_t>(chunks) + 1, 0);  // sum of all earlier chunks
   ex.run(label, [&] {
-    for (Index i = 0; i < n; ++i) {
-      const Index value = in.data()[i];
-      out.data()[i] = total;
-      total += value;
-    }
+    tbb::parallel_for(Index{0}, chunks, [&](Index c) {
+      const Index* const first = in.data() + Size{c} * chunk_size;
+      before[static_cast<std::size_t>(c) + 1] =
+          std::accumulate(first, first + std::min(chunk_size, n - c * chunk_size), 0);
+    });
+    for (std::size_t c = 1; c < before.size(); ++c) before[c] += before[c - 1];
+    tbb::parallel_for(Index{0}, chunks, [&](Index c) {
+      Index sum = before[static_cast<std::size_t>(c)];
+      const Index end = std::min(n, (c + 1) * chunk_size);
+      for (Index i = c * chunk_size; i < end; ++i) {
+        const Index value = in.data()[i];
+        out.data()[i] = sum;
+        sum += value;
+      }
+    });
   });
-  return total;
+  return before.back();
 }
 
 /// Stable sort of (key, value) pairs by the lowest `bits` bits of the key. Least significant digit first, with the

@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 /// Parts of a scene that do not change what has been simulated so far.
 bool may_change(const std::string& pointer) {
-  for (const char* free : {"/duration", "/output", "/expect", "/name", "/description"})
+  for (const char* free : {"/duration", "/output", "/expect", "/description"})
     if (pointer.rfind(free, 0) == 0) return true;
   return false;
 }
@@ -90,7 +90,7 @@ class Run {
         directory_.truncate_after(-1, -1);
         note(directory_.path() + " has no checkpoint yet: the run begins anew");
       }
-      for (const auto& writer : writers_) writer->remove_after(-1);
+      remove_exports_after(-1);
       directory_.write_scene(simulation_.scene().resolved_json);
       directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
                                  options_.simulation.device));
@@ -116,6 +116,10 @@ class Run {
       }
     } catch (const DivergedError& error) {
       report_divergence(error);
+    } catch (const DeviceError& error) {  // memory ran out between two substeps: the state is whole
+      checkpoint();
+      throw DeviceError(std::string(error.what()) +
+                        "\na checkpoint is written; continue with --resume where there is more memory");
     }
     directory_.log(fmt::format("finished at frame {}", simulation_.frame()));
     return {true, simulation_.frame(), directory_.path()};
@@ -136,6 +140,12 @@ class Run {
     return directory_.checkpoints().empty() && (frames.empty() || frames.back() == 0);
   }
 
+  /// Files of every format, also of those an earlier run was asked for and this one is not.
+  void remove_exports_after(int frame) {
+    for (const WriterEntry& writer : all_writers())
+      writer.open(directory_.path(), simulation_.scene().name)->remove_after(frame);
+  }
+
   void note(const std::string& text) {
     directory_.log(text);
     if (options_.on_note) options_.on_note(text);
@@ -151,7 +161,7 @@ class Run {
       throw IoError(loaded.path + ": " + error.what());
     }
     const int dropped = directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
-    for (const auto& writer : writers_) writer->remove_after(simulation_.frame());
+    remove_exports_after(simulation_.frame());
     if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
     directory_.write_scene(simulation_.scene().resolved_json);
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));

@@ -76,7 +76,8 @@ std::vector<ListEntry> list_scenes() {
       const Json root = parse_json(read_text(file.path), file.path).root;
       for (const char* key : {"name", "description"}) {  // the description, where there is one, replaces the name
         const auto found = root.is_object() ? root.find(key) : root.end();
-        if (found != root.end() && found->is_string() && !found->get_ref<const std::string&>().empty()) entry.doc = found->get<std::string>();
+        if (found != root.end() && found->is_string() && !found->get_ref<const std::string&>().empty())
+          entry.doc = found->get<std::string>();
       }
     } catch (const Error&) {
       entry.doc = "cannot be read: try `tribo check`";

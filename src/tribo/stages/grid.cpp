@@ -117,8 +117,8 @@ struct Load {
 }  // namespace
 
 template <class Real, int D>
-double update_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& /*state*/,
-                   const typename Colliders<Real, D>::View& colliders, double dt, Workspace<Real, D>& work) {
+double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+                   double dt, Workspace<Real, D>& work) {
   for_each_team<BlockSums<Real, D>>(
       ex, "grid", work.block_count,
       UpdateBlock<Real, D>{work.blocks.data(), work.touch.data(), work.touch_start.data(), work.arenas.data(),
@@ -128,9 +128,9 @@ double update_grid(Exec& ex, const Constants<Real, D>& constants, const State<Re
       reduce(ex, "grid", work.block_count, Real(0), Load<Real>{work.block_speed.data()}, LargerOrNan<Real>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real, D)                                                     \
-  template double update_grid(Exec&, const Constants<Real, D>&, const State<Real, D>&, \
-                              const typename Colliders<Real, D>::View&, double, Workspace<Real, D>&);
+#define TRIBO_INSTANTIATE(Real, D)                                                                                \
+  template double update_grid(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, double, \
+                              Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -38,23 +38,27 @@ struct ScatterBin {
       end = first_of_cell(bin, team.rank() + 1);
       begin = first_of_cell(bin, team.rank());
     }
-    Pack acc[Shape::stencil];
+    Pack acc[Shape::stencil];  // stays in registers: every loop over it is unrolled
+    TRIBO_UNROLL
+    for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
     int current = -1;
     const Real volume_per_mass = inverse_density[bin.group];
-    MomentumPacket<Real, D> packet[W];
-    int cell[W];
+    Rows rows;
     for (Index i = begin; i < end; i += W) {
       const int n = end - i < W ? static_cast<int>(end - i) : W;
-      prepare(bin, i, n, volume_per_mass, packet, cell);
+      prepare(bin, i, n, volume_per_mass, rows);
       for (int l = 0; l < n; ++l) {
-        if (cell[l] != current) {
+        const int cell = static_cast<int>(rows.cell[l]);
+        if (cell != current) {
           if (current >= 0) add_run(current, acc, arena);
+          TRIBO_UNROLL
           for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
-          current = cell[l];
+          current = cell;
         }
-        accumulate(packet[l], acc);
+        accumulate(rows.packet(l), acc);
       }
     }
+    TRIBO_UNROLL
     for (int s = 0; s < Shape::stencil; ++s) {
       if (current >= 0) {
         Pack& node = arena.node[current + stencil_offset<D>(s)];
@@ -85,14 +89,34 @@ struct ScatterBin {
   }
 
   TRIBO_HD static void add_run(int current, const Pack* acc, Arena<Real, D>& arena) {
+    TRIBO_UNROLL
     for (int s = 0; s < Shape::stencil; ++s) {
       Pack& node = arena.node[current + stencil_offset<D>(s)];
       node = node + acc[s];
     }
   }
 
-  TRIBO_HD void prepare(const Bin<D>& bin, Index i, int n, Real volume_per_mass, MomentumPacket<Real, D>* packet,
-                        int* cell) const {
+  /// What a pack of particles gives to the grid, a row per quantity and a column per particle.
+  struct Rows {
+    Real weight[D][3][W];
+    Real momentum[D][W];  ///< at the base node
+    Real slope[D][D][W];  ///< A dx: row, column
+    Real mass[W];
+    Real cell[W];
+
+    /// A column, in the form that adds to nodes.
+    TRIBO_HD MomentumPacket<Real, D> packet(int l) const {
+      MomentumPacket<Real, D> r;
+      for (int k = 0; k < D; ++k)
+        for (int j = 0; j < 3; ++j) r.weight[k][j] = weight[k][j][l];
+      r.at_base = node_pack<Real>(momentum[0][l], momentum[1][l], D == 3 ? momentum[D - 1][l] : Real(0), mass[l]);
+      for (int j = 0; j < D; ++j)
+        r.slope[j] = node_pack<Real>(slope[0][j][l], slope[1][j][l], D == 3 ? slope[D - 1][j][l] : Real(0), Real(0));
+      return r;
+    }
+  };
+
+  TRIBO_HD void prepare(const Bin<D>& bin, Index i, int n, Real volume_per_mass, Rows& rows) const {
     T x[D], v[D], m;
     Mat<T, D> C;
     Sym<T, D> tau;
@@ -103,35 +127,15 @@ struct ScatterBin {
     load_columns(p.m, i, n, &m);
     const PackStencil<Real, D> stencil(x, T(Real(1) / dx), bin.block);
     const Mat<T, D> A = Scheme::momentum_slope(m, C, m * T(volume_per_mass), tau, T(dx), T(dt));
-
-    // From one register per quantity to one packet per particle.
-    Real lanes[3 * D + D * D + D + 2][W];
-    int row = 0;
-    for (int k = 0; k < D; ++k)
-      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], lanes[row++]);
     for (int k = 0; k < D; ++k) {
+      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], rows.weight[k][j]);
       T q = m * v[k];
       for (int j = 0; j < D; ++j) q = fma(-A(k, j), stencil.offset[j], q);
-      spill<Real>(q, lanes[row++]);
-      for (int j = 0; j < D; ++j) spill<Real>(A(k, j), lanes[row++]);
+      spill<Real>(q, rows.momentum[k]);
+      for (int j = 0; j < D; ++j) spill<Real>(A(k, j), rows.slope[k][j]);
     }
-    spill<Real>(m, lanes[row++]);
-    spill<Real>(stencil.cell, lanes[row++]);
-    for (int l = 0; l < n; ++l) {
-      for (int k = 0; k < D; ++k)
-        for (int j = 0; j < 3; ++j) packet[l].weight[k][j] = lanes[3 * k + j][l];
-      const Real(*const momentum)[W] = lanes + 3 * D;
-      if constexpr (D == 3) {
-        packet[l].at_base = node_pack<Real>(momentum[0][l], momentum[4][l], momentum[8][l], momentum[12][l]);
-        for (int j = 0; j < 3; ++j)
-          packet[l].slope[j] = node_pack<Real>(momentum[1 + j][l], momentum[5 + j][l], momentum[9 + j][l], Real(0));
-      } else {
-        packet[l].at_base = node_pack<Real>(momentum[0][l], momentum[3][l], Real(0), momentum[6][l]);
-        for (int j = 0; j < 2; ++j)
-          packet[l].slope[j] = node_pack<Real>(momentum[1 + j][l], momentum[4 + j][l], Real(0), Real(0));
-      }
-      cell[l] = static_cast<int>(lanes[3 * D + D * D + D + 1][l]);
-    }
+    spill<Real>(m, rows.mass);
+    spill<Real>(stencil.cell, rows.cell);
   }
 };
 

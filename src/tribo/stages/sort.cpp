@@ -27,12 +27,15 @@ struct BaseCell {
   FieldView<Real, D> x;
   Real inverse_dx;
 
-  /// False when a coordinate is not finite or beyond what 32-bit cells can count.
+  /// False when a coordinate is not finite, or so far out that its place in the cell is lost to rounding: beyond 2^18
+  /// cells in float, beyond what 32-bit cells can count in double.
   TRIBO_HD bool at(Index i, Cell<D>& cell) const {
     cell = Cell<D>::zero();
     for (int k = 0; k < D; ++k) {
       const Real base = base_node(x[k][i] * inverse_dx);
-      if (!(base > Real(-1e9) && base < Real(1e9))) return false;
+      constexpr Real digits = Real(1) / (32 * std::numeric_limits<Real>::epsilon());
+      constexpr Real farthest = digits < Real(1e9) ? digits : Real(1e9);
+      if (!(base > -farthest && base < farthest)) return false;
       cell[k] = static_cast<std::int32_t>(base);
     }
     return true;
@@ -232,8 +235,9 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
   if (extent.lost != Workspace<Real, D>::none || code_bits(with_neighbors(extent)) > D * key_bits_per_axis)
     throw DivergedError("particles are spread over more than " + std::to_string(4 << key_bits_per_axis) +
-                        " cells along an axis, or one is at no finite position; bring objects closer together or raise "
-                        "grid.dx");
+                        " cells along an axis, or one is that far from the origin or at no finite position; bring "
+                        "objects closer to the "
+                        "origin, raise grid.dx, or use --precision double");
 
   work.keys.resize_discard(n);
   work.order.resize_discard(n);
@@ -283,8 +287,17 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
       WriteGridBlock<D>{state.bins.data(), work.keys.data(), work.order.data(), work.flags.data(), touches,
                         work.blocks.data(), work.touch.data(), work.touch_start.data(), work.bin_blocks.data()});
 
-  work.arenas.resize_discard(Size{state.bin_count} * Shape::arena_nodes);
-  work.grid.resize_discard(Size{work.block_count} * Shape::nodes);
+  // Spray touches a block per particle: far more than anybody could estimate before the run.
+  const Size arena_nodes = Size{state.bin_count} * Shape::arena_nodes;
+  const Size grid_nodes = Size{work.block_count} * Shape::nodes;
+  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(NodePack<Real>);
+  const std::size_t held = work.arenas.bytes() + work.grid.bytes();
+  if (wanted > held && wanted - held > available_memory(ex))
+    throw DeviceError("out of memory on " + std::string(device_name) + ": the particles have spread over " +
+                      std::to_string(work.block_count) + " grid blocks, which need " + std::to_string(wanted >> 20) +
+                      " MiB; use a larger grid spacing or fewer particles");
+  work.arenas.resize_discard(arena_nodes);
+  work.grid.resize_discard(grid_nodes);
   work.block_speed.resize_discard(work.block_count);
   work.bin_results.resize_discard(state.bin_count);
 

@@ -38,8 +38,8 @@ void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, d
 /// Sums arenas into grid nodes, adds gravity and applies colliders. Returns the largest velocity component, or NaN
 /// when any node is not finite.
 template <class Real, int D>
-double update_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state,
-                   const typename Colliders<Real, D>::View& colliders, double dt, Workspace<Real, D>& work);
+double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+                   double dt, Workspace<Real, D>& work);
 
 /// Grid velocities back to particles; moves them, updates their strain and the stress for the next step. Sets the
 /// state's speed and wave speed. Returns the first particle that is no longer finite, or Workspace::none.

@@ -12,10 +12,22 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 using NodePack = Lanes<Real, 4>;
 
+/// Built in registers: going through memory would stall on a wide load of narrow stores.
 template <class Real>
 TRIBO_HD NodePack<Real> node_pack(Real a, Real b, Real c, Real mass) {
-  const Real numbers[4] = {a, b, c, mass};
-  return NodePack<Real>::load(numbers);
+  NodePack<Real> r;
+  if constexpr (NodePack<Real>::width == 4) {
+    r.v[0] = typename NodePack<Real>::Register{a, b, c, mass};
+  } else if constexpr (NodePack<Real>::width == 2) {
+    r.v[0] = typename NodePack<Real>::Register{a, b};
+    r.v[1] = typename NodePack<Real>::Register{c, mass};
+  } else {
+    r.v[0] = a;
+    r.v[1] = b;
+    r.v[2] = c;
+    r.v[3] = mass;
+  }
+  return r;
 }
 
 /// All that evolves. A checkpoint holds exactly this: continuing from it gives the same bytes as never stopping.

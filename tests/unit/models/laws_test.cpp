@@ -756,8 +756,10 @@ TEST(WeaklyCompressible, TensionIsAChoice) {
   const auto open = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5})");
   Strain<double, 3> strain = rest<WeaklyCompressible<double>, 3, double>(open);
   EXPECT_EQ(open.advance(spread, strain).tau(0, 0), 0);
-  EXPECT_EQ(open.volume_ratio(strain), 1);
-  EXPECT_LT(open.advance(gather, strain).tau(0, 0), 0);
+  EXPECT_NEAR(open.volume_ratio(strain), 1.06, 1e-14);
+  // What has spread must close up before it pushes back, or a splash would leave more water than there was.
+  EXPECT_EQ(open.advance(gather, strain).tau(0, 0), 0);
+  EXPECT_LT(open.advance(gather * 4.0, strain).tau(0, 0), 0);
 
   const auto tense = law_from<WeaklyCompressible<double>>(R"({"bulk_modulus": 2e5, "tension": true})");
   strain = rest<WeaklyCompressible<double>, 3, double>(tense);

@@ -119,11 +119,7 @@ std::string header_of(const Frame& frame, std::uint64_t count, const std::vector
 class PlyWriter : public FrameWriter {
  public:
   PlyWriter(const std::string& directory, const std::string& name)
-      : directory_(directory + "/ply"), name_(as_file_name(name, "frame")) {
-    std::error_code error;
-    std::filesystem::create_directories(directory_, error);
-    if (error) throw io_error("create", directory_, error.value());
-  }
+      : directory_(directory + "/ply"), name_(as_file_name(name, "frame")) {}
 
   void write(const Frame& frame) override {
     const std::vector<Field> fields = fields_of(frame);
@@ -134,6 +130,9 @@ class PlyWriter : public FrameWriter {
     std::size_t row_size = 0;
     for (const Field& field : fields) row_size += field.row_size();
 
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error) throw io_error("create", directory_, error.value());
     AtomicFile file(directory_ + "/" + file_name(frame.number));
     const std::string header = header_of(frame, count, fields);
     file.write(std::as_bytes(std::span(header)));
@@ -155,6 +154,7 @@ class PlyWriter : public FrameWriter {
 
   void remove_after(int frame) override {
     std::error_code error;
+    if (!std::filesystem::exists(directory_, error)) return;
     std::vector<std::filesystem::path> later;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end;
          entry.increment(error)) {

@@ -7,7 +7,9 @@ namespace tribo {
 
 /// Fluid with a stiff equation of state and Newtonian viscosity, tau += 2 eta J dev(sym grad v) (formulas B.7):
 ///   p(J) = K/gamma (J^-gamma - 1),   tau = -p J I,   psi = K/gamma (J + J^(1-gamma)/(gamma-1)) + const
-/// Only the volume ratio J = history[0] evolves: J <- (1 + dt div v) J.
+/// Only the volume ratio J = history[0] evolves: J <- (1 + dt div v) J. Without tension the pressure is that of
+/// min(J, 1), but J itself goes on: spray that comes together again must first lose the volume it gained. (Clamping J,
+/// as formulas B.7 suggests, forgets it, and a pool that has splashed stays swollen.)
 template <class Real>
 struct WeaklyCompressible {
   static constexpr const char* name = "weakly_compressible";
@@ -34,13 +36,13 @@ struct WeaklyCompressible {
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     const T J = fma(trace(G), strain.history[0], strain.history[0]);
     // Below a tenth of its volume J^-gamma leaves the range of float; nothing physical goes there.
-    strain.history[0] = max(tension > Real(0) ? min(J, T(Real(10))) : min(J, T(Real(1))), T(Real(0.1)));
+    strain.history[0] = max(min(J, T(Real(10))), T(Real(0.1)));
     return response(strain);
   }
 
   template <class T, int D>
   TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
-    const T J = strain.history[0];
+    const T J = pressed(strain.history[0]);
     const T power = exp(log(J) * T(-gamma));  // J^-gamma
     const T pressure = T(bulk_modulus / gamma) * (power - T(1));
     // J dp/dJ: K J^-gamma, and the pressure's own share; D lambda of an elastic solid corresponds to D K J^(1-gamma).
@@ -54,7 +56,7 @@ struct WeaklyCompressible {
 
   template <class T, int D>
   TRIBO_HD T energy(const Strain<T, D>& strain) const {
-    const T J = strain.history[0];
+    const T J = pressed(strain.history[0]);
     const T power = exp(log(J) * T(Real(1) - gamma));
     // The constant makes the energy of the unstrained fluid zero.
     const Real rest = 1 + 1 / (gamma - 1);
@@ -64,6 +66,13 @@ struct WeaklyCompressible {
   template <class T, int D>
   TRIBO_HD T volume_ratio(const Strain<T, D>& strain) const {
     return strain.history[0];
+  }
+
+ private:
+  /// The volume ratio that the equation of state sees.
+  template <class T>
+  TRIBO_HD T pressed(const T& J) const {
+    return tension > Real(0) ? J : min(J, T(Real(1)));
   }
 };
 
