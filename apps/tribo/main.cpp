@@ -178,6 +178,7 @@ struct CheckCommand {
                static_cast<double>(simulation.engine().bytes()) / 1048576, flags.device, scene.precision);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
+    for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
     return static_cast<int>(ExitCode::done);
   }
 };

@@ -13,7 +13,8 @@
 namespace tribo {
 namespace {
 
-std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options) {
+std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options,
+                                   std::vector<std::string>& warnings) {
   const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa};
   const Model model = build_model(scene);
   // A slip in the units must not fill the memory with particles before anybody notices.
@@ -22,12 +23,15 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const double needed = estimated_bytes(engine_options, model, expected) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
   if (!(expected < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
-    throw DeviceError(fmt::format(
-        "{}: the scene would have about {:.3g} particles and need about {:.3g} GiB, of which {:.3g} GiB are free; raise "
-        "grid.dx, lower particles_per_cell or shrink the objects",
-        scene.file, expected, needed / 1073741824, available / 1073741824));
+    throw DeviceError(
+        fmt::format("{}: the scene would have about {:.3g} particles and need about {:.3g} GiB, of which {:.3g} GiB "
+                    "are free; raise "
+                    "grid.dx, lower particles_per_cell or shrink the objects",
+                    scene.file, expected, needed / 1073741824, available / 1073741824));
   }
-  return make_engine(engine_options, model, sample_particles(scene));
+  const ParticleSeed seed = sample_particles(scene);
+  warnings = overlaps_with_colliders(scene, seed);
+  return make_engine(engine_options, model, seed);
 }
 
 }  // namespace
@@ -62,7 +66,7 @@ Simulation Simulation::open(const std::string& scene_path, const SimulationOptio
 }
 
 Simulation::Simulation(Scene scene, const SimulationOptions& options)
-    : scene_(std::move(scene)), engine_(engine_for(scene_, options)) {}
+    : scene_(std::move(scene)), engine_(engine_for(scene_, options, warnings_)) {}
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 Simulation::~Simulation() = default;

@@ -66,6 +66,22 @@ TEST(BlockOnSlope, SlipIgnoresFrictionAndStickyHolds) {
   EXPECT_NEAR(acceleration(sticky, 20), 0, 0.05);  // what is left of the wobble
 }
 
+TEST(Overlap, ObjectsThatBeginInsideCollidersAreReported) {
+  const auto warnings = [](double height) {
+    return simulate(fmt::format(
+                        R"({{"tribo": 1, "duration": 1, "grid": {{"dx": 0.05}},
+           "objects": [{{"name": "block", "type": "particles", "shape": {{"box": [0.3, 0.2, 0.3]}}, "material": "jelly",
+                         "at": [0, {}, 0]}}],
+           "colliders": [{{"name": "floor", "shape": {{"half_space": {{"normal": [0, 1, 0]}}}}}}]}})",
+                        height))
+        .warnings();
+  };
+  EXPECT_TRUE(warnings(0.1).empty());   // lies on it
+  EXPECT_TRUE(warnings(0.08).empty());  // presses into it by less than half a cell
+  ASSERT_EQ(warnings(0.0).size(), 1u);  // half sunk
+  EXPECT_NE(warnings(0.0)[0].find("'block' begin inside collider 'floor'"), std::string::npos);
+}
+
 TEST(MovingCollider, CarriesWhatLiesOnIt) {
   // A plate moves sideways at 1 m/s; with friction the block reaches its speed, after v / (mu g) = 0.2 s.
   Simulation simulation = simulate(R"({"tribo": 1, "fps": 20, "duration": 1, "grid": {"dx": 0.025},

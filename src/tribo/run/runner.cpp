@@ -94,6 +94,7 @@ class Run {
       directory_.write_scene(simulation_.scene().resolved_json);
       directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
                                  options_.simulation.device));
+      for (const std::string& warning : simulation_.warnings()) note("warning: " + warning);
       finish_frame();
       checkpoint();
     }

@@ -60,4 +60,28 @@ ParticleSeed sample_particles(const Scene& scene) {
   return seed;
 }
 
+std::vector<std::string> overlaps_with_colliders(const Scene& scene, const ParticleSeed& seed) {
+  std::vector<std::string> sentences;
+  for (const ColliderSpec& collider : scene.colliders) {
+    const Pose pose = collider.motion.pose(0);
+    const Mat<double, 3> to_local = transpose(pose.rotation);
+    std::vector<std::int64_t> inside(scene.objects.size(), 0);
+    std::visit(
+        [&](const auto& shape) {
+          for (std::size_t i = 0; i < seed.x.size(); ++i) {
+            bool deep = false;
+            shape.each_contact(to_local * (seed.x[i] - pose.at), collider.inside, -0.5 * scene.grid.dx,
+                               [&](const SurfacePoint<double, 3>&) { deep = true; });
+            inside[static_cast<std::size_t>(seed.object[i])] += deep ? 1 : 0;
+          }
+        },
+        collider.shape);
+    for (std::size_t o = 0; o < inside.size(); ++o)
+      if (inside[o] > 0)
+        sentences.push_back(std::to_string(inside[o]) + " particles of object '" + scene.objects[o].name +
+                            "' begin inside collider '" + collider.name + "'; move one of the two");
+  }
+  return sentences;
+}
+
 }  // namespace tribo

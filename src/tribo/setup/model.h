@@ -44,4 +44,7 @@ double expected_particles(const Scene& scene);
 /// Fills every object's shape with particles. Throws SceneError when an object gets none.
 ParticleSeed sample_particles(const Scene& scene);
 
+/// Objects that begin inside colliders by more than half a cell, one sentence each: hardly ever what was meant.
+std::vector<std::string> overlaps_with_colliders(const Scene& scene, const ParticleSeed& seed);
+
 }  // namespace tribo
