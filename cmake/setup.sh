@@ -43,12 +43,10 @@ build_tribo() {
     mkdir -p build
     cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
   fi
-  if ! ninja -C build -n "$@" | grep -q 'no work to do'; then
-    echo "building into build/ (some minutes the first time)"
-    if [ -t 1 ]; then
-      ninja -C build "$@"
-    else
-      ninja -C build "$@" >build/build.log 2>&1 || { tail -50 build/build.log >&2; exit 1; }
-    fi
+  if [ ! -x build/tribo ]; then echo "building into build/ (some minutes the first time)"; fi
+  if [ -t 1 ] && [ ! -x build/tribo ]; then
+    ninja -C build "$@"
+  else
+    ninja -C build "$@" >build/build.log 2>&1 || { tail -50 build/build.log >&2; exit 1; }
   fi
 }

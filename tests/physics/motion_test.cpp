@@ -121,7 +121,8 @@ TEST(Hydrostatics, WaterThatHasSplashedKeepsItsVolume) {
   const double measured = center(simulation.measure()[0])[1];
   RecordProperty("half_depth", fmt::format("{} (volume over floor {})", measured, half_depth));
   EXPECT_GT(measured, 0.97 * half_depth);
-  EXPECT_LT(measured, 1.15 * half_depth);
+  // Between what is measured (1.05) and what forgetting the expansion gave in this scene (1.16).
+  EXPECT_LT(measured, 1.10 * half_depth);
 }
 
 }  // namespace
