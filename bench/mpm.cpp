@@ -34,7 +34,7 @@ std::vector<MaterialSpec> bench_materials() {
                                                  WeaklyCompressible<double>{2e5, 7, 0, 0}};
   std::vector<MaterialSpec> materials;
   for (const ParticleLaw<double>& law : laws)
-    materials.push_back({std::visit([](const auto& l) { return l.name; }, law), 1000, law});
+    materials.push_back({std::visit([](const auto& l) { return l.name; }, law), 1000, law, {}});
   return materials;
 }
 

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <csignal>
@@ -18,6 +17,8 @@
 #include <system_error>
 #include <vector>
 
+#include "export_command.h"
+#include "interrupt.h"
 #include "mpm.h"
 #include "progress.h"
 #include "tribo/core/errors.h"
@@ -34,14 +35,6 @@
 namespace {
 
 using namespace tribo;
-
-std::atomic<bool> stop_requested{false};
-
-/// The first Ctrl-C asks for an orderly end; the second ends at once.
-extern "C" void on_signal(int signal) {
-  stop_requested = true;
-  std::signal(signal, SIG_DFL);
-}
 
 /// The text as one word of a shell.
 std::string shell_word(const std::string& text) {
@@ -129,9 +122,7 @@ struct RunCommand {
     options.on_note = [&](const std::string& text) {
       if (!quiet) display.note(text);
     };
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
-    if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+    catch_interrupts();
     const RunResult result = run_scene(scene, options);
     display.finish();
     if (!result.finished) {
@@ -343,6 +334,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   RunCommand run;
   CheckCommand check;
+  ExportCommand export_frames;
   StatsCommand stats;
   ListCommand list;
   SchemaCommand schema;
@@ -350,6 +342,7 @@ int main(int argc, char** argv) {
   std::function<int()> action;
   add_command(app, "run", "simulate a scene into a run directory", run, action);
   add_command(app, "check", "find every mistake in a scene, or sum it up", check, action);
+  add_command(app, "export", "write a run's frames for other programs", export_frames, action);
   add_command(app, "stats", "energies, momenta and times of a run", stats, action);
   add_command(app, "list", "what scenes can name", list, action);
   add_command(app, "schema", "JSON Schema of the scene format, for editors", schema, action);

@@ -33,22 +33,38 @@ std::string summary(const RunProgress& p) {
                      p.time, p.step.dt, p.step.limit, count(p.particles), duration(p.wall), duration(p.remaining));
 }
 
+double share_of(const RunProgress& p) { return p.end_time > 0 ? std::clamp(p.time / p.end_time, 0.0, 1.0) : 1.0; }
+
 }  // namespace
 
 ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
+
+void ProgressDisplay::count(const char* what, int done, int of) {
+  if (quiet_) return;
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double left = done > 0 ? elapsed / done * (of - done) : -1;
+  const std::string text =
+      fmt::format("{} {}/{}  {} elapsed, {} left", what, done, of, duration(elapsed), duration(left));
+  if (terminal_) {
+    draw(of > 0 ? static_cast<double>(done) / of : 1.0, text);
+  } else {
+    show(text + "\n");
+    std::fflush(stdout);
+  }
+}
 
 void ProgressDisplay::step(const RunProgress& progress) {
   if (quiet_ || !terminal_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_draw_ < std::chrono::milliseconds(100)) return;
   last_draw_ = now;
-  draw(progress);
+  draw(share_of(progress), summary(progress));
 }
 
 void ProgressDisplay::frame(const RunProgress& progress) {
   if (quiet_) return;
   if (terminal_) {
-    draw(progress);
+    draw(share_of(progress), summary(progress));
   } else {
     show(summary(progress) + "\n");
     std::fflush(stdout);
@@ -66,12 +82,11 @@ void ProgressDisplay::finish() {
   std::fflush(stdout);
 }
 
-void ProgressDisplay::draw(const RunProgress& p) {
+void ProgressDisplay::draw(double share, const std::string& text) {
   constexpr int width = 24;
-  const double share = p.end_time > 0 ? std::clamp(p.time / p.end_time, 0.0, 1.0) : 1.0;
   const int filled = static_cast<int>(share * width);
   show("\r\033[K[" + std::string(static_cast<std::size_t>(filled), '#') +
-       std::string(static_cast<std::size_t>(width - filled), '.') + "] " + summary(p));
+       std::string(static_cast<std::size_t>(width - filled), '.') + "] " + text);
   std::fflush(stdout);
   line_open_ = true;
 }

@@ -13,18 +13,21 @@ class ProgressDisplay {
   explicit ProgressDisplay(bool quiet);
   ~ProgressDisplay() { finish(); }
 
+  /// Of work that is counted in frames: rendering, exporting.
+  void count(const char* what, int done, int of);
   void step(const RunProgress& progress);
   void frame(const RunProgress& progress);
   void note(const std::string& text);
   void finish();  ///< leaves the changing line behind
 
  private:
-  void draw(const RunProgress& progress);
+  void draw(double share, const std::string& text);
   void clear_line();
 
   bool quiet_;
   bool terminal_;
   bool line_open_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_draw_{};
 };
 

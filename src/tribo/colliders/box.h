@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tribo/colliders/contact.h"
+#include "tribo/colliders/surface.h"
 #include "tribo/core/params.h"
 
 namespace tribo {
@@ -43,6 +44,7 @@ struct Box {
     const Vec<double, 3> h = 0.5 * cast<double>(size);
     return {true, -h, h};
   }
+  SurfaceMesh surface() const { return box_surface(0.5 * cast<double>(size)); }
   double volume(int dimension) const {
     const double area = double(size[0]) * double(size[1]);
     return dimension == 2 ? area : area * double(size[2]);

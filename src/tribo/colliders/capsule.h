@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "tribo/colliders/contact.h"
+#include "tribo/colliders/surface.h"
 #include "tribo/core/params.h"
 
 namespace tribo {
@@ -42,6 +43,14 @@ struct Capsule {
     const double r = double(radius);
     const Vec<double, 3> h{{r, r + 0.5 * double(height), r}};
     return {true, -h, h};
+  }
+  SurfaceMesh surface() const {
+    constexpr double pole = std::numbers::pi / 2;
+    const double r = double(radius), h = 0.5 * double(height);
+    ProfilePiece profile = arc(r, h, pole, 0, 24);
+    const ProfilePiece lower = arc(r, -h, 0, -pole, 24);
+    profile.insert(profile.end(), lower.begin() + (h > 0 ? 0 : 1), lower.end());
+    return revolved_surface({profile});
   }
   double volume(int dimension) const {
     const double r = double(radius), h = double(height);

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "tribo/colliders/contact.h"
+#include "tribo/colliders/surface.h"
 #include "tribo/core/params.h"
 
 namespace tribo {
@@ -56,6 +57,10 @@ struct Cylinder {
   Bounds bounds() const {
     const Vec<double, 3> h{{double(radius), 0.5 * double(height), double(radius)}};
     return {true, -h, h};
+  }
+  SurfaceMesh surface() const {
+    const double r = double(radius), h = 0.5 * double(height);
+    return revolved_surface({{{{0, h}}, {{r, h}}}, {{{r, h}}, {{r, -h}}}, {{{r, -h}}, {{0, -h}}}});
   }
   double volume(int dimension) const {
     const double r = double(radius), h = double(height);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tribo/colliders/contact.h"
+#include "tribo/colliders/surface.h"
 #include "tribo/core/params.h"
 
 namespace tribo {
@@ -43,6 +44,18 @@ struct HalfSpace {
   }
 
   Bounds bounds() const { return {}; }
+  /// A piece of the plane, two meters wide; whoever draws it scales it to the size of the scene.
+  SurfaceMesh surface() const {
+    const Vec<double, 3> n = cast<double>(normal);
+    const int steepest = std::abs(n[0]) < 0.7 ? 0 : 1;
+    Vec<double, 3> along = Vec<double, 3>::zero();
+    along[steepest] = 1;
+    const Vec<double, 3> u = length_and_direction(cross(n, along)).normal;
+    const Vec<double, 3> v = cross(n, u);
+    SurfaceMesh mesh;
+    mesh.add_quad(-u - v, u - v, u + v, v - u);
+    return mesh;
+  }
   double volume(int /*dimension*/) const { return std::numeric_limits<double>::infinity(); }
 };
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "tribo/colliders/contact.h"
+#include "tribo/colliders/surface.h"
 #include "tribo/core/params.h"
 
 namespace tribo {
@@ -32,6 +33,10 @@ struct Sphere {
   Bounds bounds() const {
     const auto r = Vec<double, 3>::filled(double(radius));
     return {true, -r, r};
+  }
+  SurfaceMesh surface() const {
+    constexpr double pole = std::numbers::pi / 2;
+    return revolved_surface({arc(double(radius), 0, pole, -pole, 48)});
   }
   double volume(int dimension) const {
     const double r = double(radius);

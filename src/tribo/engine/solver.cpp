@@ -248,8 +248,8 @@ void Solver<Real, D>::report_runaway(const std::string& what) {
 
 template <class Real, int D>
 std::vector<ObjectSums> Solver<Real, D>::measure() {
-  Array<Real> energy_density, volume_ratio;
-  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio);
+  Array<Real> energy_density, volume_ratio, strain_norm;
+  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   std::vector<ObjectSums> sums(model_.objects.size());
   constexpr Index chunk = 1 << 16;
   HostColumn<Real> x, v, C, m;
@@ -347,9 +347,10 @@ Frame Solver<Real, D>::frame(int number) {
   add("v", state_.particles.v.c, D);
   add("id", state_.particles.id.c, 1);
   add("object", state_.particles.object.c, 1);
-  Array<Real> energy_density, volume_ratio;
-  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio);
+  Array<Real> energy_density, volume_ratio, strain_norm;
+  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   add("J", &volume_ratio, 1);
+  add("strain", &strain_norm, 1);
 
   NamedArray material = frame.columns[3];
   material.name = "material";

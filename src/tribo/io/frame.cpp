@@ -58,7 +58,7 @@ std::string column_mistake(const Frame& frame) {
       return column.components == components && is_floating(column.type) == floating;
     };
     if (column.name == "v" && !shape_is(x->components, true)) return label + " is not of the same shape as x";
-    if (column.name == "J" && !shape_is(1, true)) return label + " is not one float a row";
+    if ((column.name == "J" || column.name == "strain") && !shape_is(1, true)) return label + " is not one float a row";
     if (column.name == "id" && !shape_is(1, false)) return label + " is not one integer a row";
     for (const auto& [name, names] : {std::pair{"object", &frame.objects}, std::pair{"material", &frame.materials}}) {
       if (column.name == name && (!shape_is(1, false) || !indexes(column, names->size()))) {
@@ -69,16 +69,81 @@ std::string column_mistake(const Frame& frame) {
   return "";
 }
 
+bool has_shape(const NamedArray& array, std::uint64_t count, std::uint32_t components, DType type) {
+  return array.count == count && array.components == components && array.type == type &&
+         array.data.size() == count * components * size_of(type);
+}
+
+/// What is wrong with the points of a mesh or of curves; empty when nothing is.
+std::string points_mistake(const NamedArray& points, const NamedArray& x, const NamedArray& v) {
+  if (!is_floating(x.type) || !has_shape(x, x.count, points.components, x.type)) return "has points of another shape";
+  if (v.count != 0 && !has_shape(v, x.count, x.components, x.type)) return "has velocities that do not fit its points";
+  if (std::cmp_greater(x.count, std::numeric_limits<std::int32_t>::max())) return "has too many points";
+  return "";
+}
+
+std::string mesh_mistake(const FrameMesh& mesh, const NamedArray& points) {
+  std::string mistake = points_mistake(points, mesh.x, mesh.v);
+  const NamedArray& triangles = mesh.triangles;
+  if (mistake.empty() && (!has_shape(triangles, triangles.count, 3, DType::i32) || !indexes(triangles, mesh.x.count)))
+    mistake = "has triangles of vertices it does not have";
+  return mistake.empty() ? "" : "mesh " + mesh.name + " " + mistake;
+}
+
+std::string curves_mistake(const FrameCurves& curves, const NamedArray& points) {
+  std::string mistake = points_mistake(points, curves.x, curves.v);
+  if (mistake.empty()) {
+    const NamedArray& sizes = curves.sizes;
+    std::uint64_t sum = 0;
+    bool good = has_shape(sizes, sizes.count, 1, DType::i32);
+    for (std::uint64_t i = 0; good && i < sizes.count; ++i) {
+      const std::int32_t size = sizes.as<std::int32_t>()[i];
+      good = size >= 2;
+      sum += static_cast<std::uint64_t>(size);
+    }
+    if (!good || sum != curves.x.count) mistake = "has strands whose sizes do not fit its points";
+  }
+  return mistake.empty() ? "" : "strands " + curves.name + " " + mistake;
+}
+
+std::string mistake_in(const Frame& frame) {
+  std::string mistake = column_mistake(frame);
+  if (!mistake.empty()) return mistake;
+  for (const FrameMesh& mesh : frame.meshes)
+    if (mistake = mesh_mistake(mesh, *frame.find("x")); !mistake.empty()) return mistake;
+  for (const FrameCurves& curves : frame.curves)
+    if (mistake = curves_mistake(curves, *frame.find("x")); !mistake.empty()) return mistake;
+  return "";
+}
+
+/// How the arrays of meshes and curves are called in the file: "mesh 0/x", "curves 2/sizes".
+std::string array_prefix(const char* kind, std::size_t index) {
+  return std::string(kind) + " " + std::to_string(index) + "/";
+}
+
+/// Visits the arrays of every mesh and curve set with their prefix: visit(prefix, array).
+template <class AnyFrame, class Visit>
+void each_geometry_array(AnyFrame& frame, const Visit& visit) {
+  for (std::size_t i = 0; i < frame.meshes.size(); ++i)
+    for (auto* array : {&frame.meshes[i].x, &frame.meshes[i].v, &frame.meshes[i].triangles})
+      visit(array_prefix("mesh", i), *array);
+  for (std::size_t i = 0; i < frame.curves.size(); ++i)
+    for (auto* array : {&frame.curves[i].x, &frame.curves[i].v, &frame.curves[i].sizes})
+      visit(array_prefix("curves", i), *array);
+}
+
 /// The frame's JSON, once everything about the frame is found right.
 std::string checked_meta(const Frame& frame) {
-  std::string mistake = column_mistake(frame);
+  std::string mistake = mistake_in(frame);
   if (frame.number < 0) mistake = "its number is negative";
   if (!std::isfinite(frame.time)) mistake = "its time is not finite";
   std::string meta;
   try {
-    meta =
-        json{{"number", frame.number}, {"time", frame.time}, {"objects", frame.objects}, {"materials", frame.materials}}
-            .dump();
+    json header{
+        {"number", frame.number}, {"time", frame.time}, {"objects", frame.objects}, {"materials", frame.materials}};
+    for (const FrameMesh& mesh : frame.meshes) header["meshes"].push_back(mesh.name);
+    for (const FrameCurves& curves : frame.curves) header["curves"].push_back(curves.name);
+    meta = header.dump();
   } catch (const json::exception&) {
     mistake = "a name is not UTF-8";
   }
@@ -93,7 +158,14 @@ const NamedArray* Frame::find(const std::string& name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
-Container to_container(const Frame& frame) { return {"frame", checked_meta(frame), frame.columns}; }
+Container to_container(const Frame& frame) {
+  Container container{"frame", checked_meta(frame), frame.columns};
+  each_geometry_array(frame, [&](const std::string& prefix, const NamedArray& array) {
+    container.arrays.push_back(array);
+    container.arrays.back().name = prefix + array.name;
+  });
+  return container;
+}
 
 Frame to_frame(Container container, const std::string& path) {
   const auto fail = [&](const std::string& what) {
@@ -109,16 +181,36 @@ Frame to_frame(Container container, const std::string& path) {
     frame.time = meta.at("time").get<double>();
     frame.objects = meta.at("objects").get<std::vector<std::string>>();
     frame.materials = meta.at("materials").get<std::vector<std::string>>();
+    for (const auto& name : meta.value("meshes", json::array()))
+      frame.meshes.emplace_back().name = name.get_ref<const std::string&>();
+    for (const auto& name : meta.value("curves", json::array()))
+      frame.curves.emplace_back().name = name.get_ref<const std::string&>();
   } catch (const json::exception& e) {
     fail(std::string("its header lacks something: ") + e.what());
   }
+  for (FrameMesh& mesh : frame.meshes) mesh.x.name = "x", mesh.v.name = "v", mesh.triangles.name = "triangles";
+  for (FrameCurves& curves : frame.curves) curves.x.name = "x", curves.v.name = "v", curves.sizes.name = "sizes";
+  each_geometry_array(frame, [&](const std::string& prefix, NamedArray& array) {
+    const std::string name = prefix + array.name;
+    const auto found = std::find_if(container.arrays.begin(), container.arrays.end(),
+                                    [&](const NamedArray& candidate) { return candidate.name == name; });
+    if (found == container.arrays.end()) fail("array " + name + " is missing");
+    const std::string own_name = array.name;
+    array = std::move(*found);
+    array.name = own_name;
+    container.arrays.erase(found);
+  });
   frame.columns = std::move(container.arrays);
-  if (const std::string mistake = column_mistake(frame); !mistake.empty()) fail(mistake);
+  if (const std::string mistake = mistake_in(frame); !mistake.empty()) fail(mistake);
   return frame;
 }
 
 void write_frame(const std::string& path, const Frame& frame) {
-  write_container(path, "frame", checked_meta(frame), frame.columns);
+  if (frame.meshes.empty() && frame.curves.empty()) {
+    write_container(path, "frame", checked_meta(frame), frame.columns);
+  } else {
+    write_container(path, to_container(frame));
+  }
 }
 
 Frame read_frame(const std::string& path) { return to_frame(read_container(path, "frame"), path); }

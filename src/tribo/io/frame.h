@@ -7,27 +7,48 @@
 
 namespace tribo {
 
+/// Triangles of one body at one time: a deforming solid or cloth, a rigid body, a collider.
+struct FrameMesh {
+  std::string name;      ///< of the object or collider; RunInfo knows more by it
+  NamedArray x;          ///< vertices [m]; named "x"
+  NamedArray v;          ///< their velocities [m/s], or no rows; named "v"
+  NamedArray triangles;  ///< three vertices a row (i32), counterclockwise seen from outside; named "triangles"
+};
+
+/// Strands of one object at one time: hair, yarn, fibers.
+struct FrameCurves {
+  std::string name;  ///< of the object
+  NamedArray x;      ///< points of all strands, one strand after the other [m]; named "x"
+  NamedArray v;      ///< their velocities [m/s], or no rows; named "v"
+  NamedArray sizes;  ///< how many points each strand has (i32), at least 2; named "sizes"
+};
+
 /// Host copy of what an observer may want to see at one output time. Columns are in order of particle id, so that row
-/// i is the same particle in every frame while nothing is emitted.
+/// i is the same particle in every frame while nothing is emitted. Meshes and curves keep their topology while nothing
+/// is added or torn.
 struct Frame {
   int number = 0;
   double time = 0;                     ///< [s]
   std::vector<std::string> objects;    ///< names; column `object` indexes them
   std::vector<std::string> materials;  ///< names; column `material` indexes them
-  std::vector<NamedArray> columns;     ///< x [m], v [m/s], id, object, material, J (volume ratio)
+  std::vector<NamedArray> columns;     ///< x [m], v [m/s], id, object, material, J (volume ratio), strain
+  std::vector<FrameMesh> meshes;
+  std::vector<FrameCurves> curves;
 
   const NamedArray* find(const std::string& name) const;
 };
 
-/// Every column has the same number of rows; `x` is there; `v` has its components; `id`, `object`, `material` and `J`
-/// have one; `object` and `material` stay within their lists of names. Frames of a run are 2D or 3D by `x`'s
-/// components. A frame that breaks this is a bug of ours: throws Error with ExitCode::internal.
+/// Every column has the same number of rows; `x` is there; `v` has its components; `id`, `object`, `material`, `J` and
+/// `strain` have one; `object` and `material` stay within their lists of names. Frames of a run are 2D or 3D by `x`'s
+/// components; meshes and curves have the same, and refer to points they have. A frame that breaks this is a bug of
+/// ours: throws Error with ExitCode::internal.
 Container to_container(const Frame& frame);
 
 /// The reverse, same checks. Throws IoError that names `path`, from where the container was read.
 Frame to_frame(Container container, const std::string& path = "frame");
 
-/// A frame as a file of its own, checked as above; writing copies no column.
+/// A frame as a file of its own, checked as above; writing copies no column of particles unless there are meshes or
+/// curves, too.
 void write_frame(const std::string& path, const Frame& frame);
 Frame read_frame(const std::string& path);
 

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "tribo/io/frame.h"
+#include "tribo/io/run_info.h"
 
 namespace tribo {
 
-/// Writes frames in a format other programs read.
+/// Writes frames in a format other programs read, one after the other; memory does not grow with their number.
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
@@ -16,14 +17,17 @@ class FrameWriter {
   /// Removes what was written for frames after this one, so that a run begun anew (-1) or resumed from earlier does not
   /// mix with the one before. Throws IoError.
   virtual void remove_after(int frame) = 0;
+  /// Writes what ties the frames together (a .pvd, the top of a .usda), for all frames there are, also those of a run
+  /// that was resumed. Called when a run or an export ends or is stopped. Throws IoError.
+  virtual void finish() {}
 };
 
 /// A format by name, with how to open it.
 struct WriterEntry {
   const char* name;
   const char* doc;
-  /// `directory` need not exist yet; `name` (of the scene) begins the names of files.
-  std::unique_ptr<FrameWriter> (*open)(const std::string& directory, const std::string& name);
+  /// Files go into `directory`, which need not exist yet; it is made by the first write.
+  std::unique_ptr<FrameWriter> (*open)(const std::string& directory, const RunInfo& info);
 };
 
 /// Every format, in the order `tribo list writers` shows.

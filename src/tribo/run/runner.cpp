@@ -11,6 +11,7 @@
 #include "tribo/io/run_directory.h"
 #include "tribo/io/writer.h"
 #include "tribo/run/statistics.h"
+#include "tribo/setup/appearance.h"
 
 namespace tribo {
 namespace {
@@ -21,14 +22,24 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 /// Parts of a scene that do not change what has been simulated so far.
 bool may_change(const std::string& pointer) {
-  for (const char* free : {"/duration", "/output", "/expect", "/description"})
+  for (const char* free : {"/duration", "/output", "/expect", "/description", "/render"})
     if (pointer.rfind(free, 0) == 0) return true;
   return false;
 }
 
+/// The scene without how bodies look.
+Json without_looks(Json scene) {
+  for (const char* kind : {"objects", "colliders", "materials"})
+    if (scene.contains(kind))
+      for (Json& body : scene[kind])
+        if (body.is_object()) body.erase("look");
+  return scene;
+}
+
 /// Where the scene differs in earnest from the one a run began with; nothing when it does not.
-std::optional<std::string> difference(const Scene& scene, const Json& began_with) {
-  const Json now = Json::parse(scene.resolved_json);
+std::optional<std::string> difference(const Scene& scene, const Json& began_with_all) {
+  const Json began_with = without_looks(began_with_all);
+  const Json now = without_looks(Json::parse(scene.resolved_json));
   for (const Json& change : Json::diff(began_with, now)) {
     const std::string pointer = change.at("path").get<std::string>();
     if (!may_change(pointer)) return pointer;
@@ -79,7 +90,7 @@ class Run {
         frames_(options.frames.value_or(simulation_.frame_count())) {
     for (const std::string& format : scene.output.formats)
       for (const WriterEntry& writer : all_writers())
-        if (format == writer.name) writers_.push_back(writer.open(directory_.path(), scene.name));
+        if (format == writer.name) writers_.push_back(open(writer));
   }
 
   RunResult go() {
@@ -110,6 +121,7 @@ class Run {
         }
         if (options_.stop != nullptr && options_.stop->load() && simulation_.frame() < frames_) {
           checkpoint();
+          finish_exports();
           directory_.log(fmt::format("stopped on request at t = {} s, step {}", simulation_.time(),
                                      simulation_.engine().step_count()));
           return {false, simulation_.frame(), directory_.path()};
@@ -122,6 +134,7 @@ class Run {
       throw DeviceError(std::string(error.what()) +
                         "\na checkpoint is written; continue with --resume where there is more memory");
     }
+    finish_exports();
     directory_.log(fmt::format("finished at frame {}", simulation_.frame()));
     return {true, simulation_.frame(), directory_.path()};
   }
@@ -143,8 +156,15 @@ class Run {
 
   /// Files of every format, also of those an earlier run was asked for and this one is not.
   void remove_exports_after(int frame) {
-    for (const WriterEntry& writer : all_writers())
-      writer.open(directory_.path(), simulation_.scene().name)->remove_after(frame);
+    for (const WriterEntry& writer : all_writers()) open(writer)->remove_after(frame);
+  }
+
+  std::unique_ptr<FrameWriter> open(const WriterEntry& writer) const {
+    return writer.open(directory_.path() + "/" + writer.name, run_info(simulation_.scene()));
+  }
+
+  void finish_exports() {
+    for (const auto& writer : writers_) writer->finish();
   }
 
   void note(const std::string& text) {
@@ -176,8 +196,9 @@ class Run {
   }
 
   void finish_frame() {
-    const Frame frame = simulation_.observe();
+    Frame frame = simulation_.observe();
     directory_.write_frame(frame);
+    if (!writers_.empty()) add_colliders(simulation_.scene(), frame);
     for (const auto& writer : writers_) writer->write(frame);
     StageSeconds stages;
     for (const auto& [name, seconds] : simulation_.engine().stage_seconds()) stages.emplace_back(name, seconds);
@@ -212,6 +233,10 @@ class Run {
       directory_.log(std::string("diverged: ") + error.what());
     } catch (const IoError& full) {  // that the simulation diverged is the graver news
       post_mortem = std::string("not saved, ") + full.what();
+    }
+    try {
+      finish_exports();
+    } catch (const IoError&) {  // as above; the frames themselves are on disk
     }
     std::string last = "none";
     const std::vector<std::int64_t> steps = directory_.checkpoints();

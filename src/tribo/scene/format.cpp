@@ -135,9 +135,11 @@ void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials,
       in.number("particles_per_cell", "1", within(1, 1000), "average number of particles in a grid cell", 8);
   object.sampling = enum_choice(in, "sampling", samplings, "how particles are placed", Sampling::jittered);
   object.seed = in.integer("seed", within(0, 4294967295.0), "start of the random placement", 0);
+  const bool known = materials && !materials->empty();
+  object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
 }
 
-void read_material(ParamReader& in, MaterialSpec& material) {
+void read_material(ParamReader& in, int index, MaterialSpec& material) {
   Alternatives models{"model", {}};
   each_alternative(&material.law, [&]<class T>() {
     models.all.push_back({T::name, T::doc, [&](ParamReader& beside) {
@@ -146,6 +148,7 @@ void read_material(ParamReader& in, MaterialSpec& material) {
                           }});
   });
   in.tag("model", models, "the law the material follows");
+  material.look = read_look(in, default_look(index));
 }
 
 void read_object(ParamReader& in, const std::string& index, const std::vector<MaterialSpec>* materials,
@@ -169,6 +172,11 @@ void read_collider(ParamReader& in, const std::string& index, std::map<std::stri
   collider.boundary = enum_choice(in, "boundary", boundaries, "what happens at the surface", Boundary::separate);
   collider.friction =
       in.number("friction", "1", at_least(0), "Coulomb coefficient of the surface; used by \"separate\"", 0);
+  Look look;
+  look.color = {{0.83, 0.83, 0.82}};
+  look.roughness = 0.9;
+  if (collider.inside) look.opacity = 0.1;  // a glass tank
+  collider.look = read_look(in, look);
 
   std::vector<Keyframe> keys;
   bool in_order = true;
@@ -259,7 +267,7 @@ void read_format(ParamReader& in, Scene& scene) {
       in.named_list("materials", "what things are made of", false, [&](ParamReader& entry, const std::string& name) {
         MaterialSpec& material = scene.materials.emplace_back();
         material.name = name;
-        read_material(entry, material);
+        read_material(entry, static_cast<int>(scene.materials.size()) - 1, material);
       });
   std::map<std::string, std::string> object_names, collider_names;
   in.list("objects", "what moves", true, [&](ParamReader& entry, const std::string& index) {
@@ -270,6 +278,7 @@ void read_format(ParamReader& in, Scene& scene) {
             read_collider(entry, index, collider_names, scene.colliders.emplace_back());
           });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
+  in.object("render", "how pictures are made", false, [&](ParamReader& render) { read_render(render, scene.render); });
   scene.expect_json = in.verbatim("expect", "numbers that a test of this scene checks; free in form");
 }
 

@@ -7,6 +7,7 @@
 #include "tribo/colliders/all.h"
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
+#include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
 
@@ -33,6 +34,7 @@ struct MaterialSpec {
   std::string name;
   double density = 0;  ///< at rest [kg/m^3]
   ParticleLaw<double> law;
+  Look look;
 };
 
 /// A body of particles. Other object types come with their own structs; see setup/objects.h.
@@ -47,6 +49,7 @@ struct ObjectSpec {
   double particles_per_cell = 8;
   Sampling sampling = Sampling::jittered;
   std::int64_t seed = 0;
+  Look look;
 };
 
 enum class Boundary { sticky, slip, separate };
@@ -58,6 +61,7 @@ struct ColliderSpec {
   Motion motion;        ///< a fixed collider has one key
   Boundary boundary = Boundary::separate;
   double friction = 0;  ///< Coulomb coefficient; used by `separate`
+  Look look;
 };
 
 struct OutputSpec {
@@ -82,6 +86,7 @@ struct Scene {
   std::vector<ObjectSpec> objects;
   std::vector<ColliderSpec> colliders;
   OutputSpec output;
+  RenderSpec render;
   std::string expect_json = "{}";  ///< the `expect` block as it stands, for scenario tests
   std::string resolved_json;       ///< the whole scene with every default filled in; reading it gives this Scene again
 

@@ -216,6 +216,7 @@ struct ObserveParticle {
   Index first;
   Real* energy_density;
   Real* volume_ratio;
+  Real* strain_norm;
 
   TRIBO_HD void operator()(Index item) const {
     const Index i = first + item;
@@ -224,6 +225,15 @@ struct ObserveParticle {
     for (int k = 0; k < 2; ++k) strain.history[k] = p.history[k][i];
     energy_density[i] = law.energy(strain);
     volume_ratio[i] = law.volume_ratio(strain);
+    Vec<Real, D> squared_stretches;
+    Mat<Real, D> directions;
+    symmetric_eigen(times_own_transpose(strain.F), squared_stretches, directions);
+    Real sum = 0;
+    for (int k = 0; k < D; ++k) {
+      const Real e = Real(0.5) * log(max(squared_stretches[k], Real(1e-30)));  // a crushed element: large, yet finite
+      sum = fma(e, e, sum);
+    }
+    strain_norm[i] = sqrt(sum);
   }
 };
 
@@ -302,16 +312,18 @@ void evaluate_stress(Exec& ex, const Constants<Real, D>& constants, State<Real, 
 
 template <class Real, int D>
 void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
-                    Array<Real>& energy_density, Array<Real>& volume_ratio) {
+                    Array<Real>& energy_density, Array<Real>& volume_ratio, Array<Real>& strain_norm) {
   energy_density.resize_discard(state.count);
+  strain_norm.resize_discard(state.count);
   volume_ratio.resize_discard(state.count);
   each_material(constants, work, [&](const auto& law, Index first, Index count) {
     const auto& bins = work.host_bins;
     const Index begin = bins[static_cast<std::size_t>(first)].begin;
     const Index end = bins[static_cast<std::size_t>(first + count - 1)].end;
-    parallel_for(ex, "observe", end - begin,
-                 ObserveParticle<Real, D, std::decay_t<decltype(law)>>{view(state.particles), law, begin,
-                                                                       energy_density.data(), volume_ratio.data()});
+    parallel_for(
+        ex, "observe", end - begin,
+        ObserveParticle<Real, D, std::decay_t<decltype(law)>>{view(state.particles), law, begin, energy_density.data(),
+                                                              volume_ratio.data(), strain_norm.data()});
   });
 }
 
@@ -319,7 +331,7 @@ void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   template Index g2p(Exec&, const Constants<Real, D>&, double, State<Real, D>&, Workspace<Real, D>&);                \
   template void evaluate_stress(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);             \
   template void observe_strain(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&, Array<Real>&, \
-                               Array<Real>&);
+                               Array<Real>&, Array<Real>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -50,10 +50,11 @@ Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, 
 template <class Real, int D>
 void evaluate_stress(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
 
-/// Elastic energy per rest volume and volume ratio of each particle, for output.
+/// Elastic energy per rest volume, volume ratio and the norm of the elastic logarithmic strain (0 in fluids, which
+/// keep no F) of each particle, for output.
 template <class Real, int D>
 void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
-                    Array<Real>& energy_density, Array<Real>& volume_ratio);
+                    Array<Real>& energy_density, Array<Real>& volume_ratio, Array<Real>& strain_norm);
 
 /// The instances every stage is built for. Two dimensions are another line here and in the engine factory.
 #define TRIBO_FOR_EACH_INSTANCE(instantiate) instantiate(float, 3) instantiate(double, 3)

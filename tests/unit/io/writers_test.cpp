@@ -15,6 +15,12 @@ const WriterEntry& writer(const std::string& name) {
   throw std::logic_error("no writer " + name);
 }
 
+RunInfo named(const std::string& name) {
+  RunInfo info;
+  info.name = name;
+  return info;
+}
+
 /// A PLY file as any reader sees it: the properties in order and every value as a double.
 struct Ply {
   std::vector<std::string> comments;
@@ -84,7 +90,7 @@ TEST(Writers, are_listed_once_with_words) {
 TEST(Writers, leave_only_whole_files) {
   for (const WriterEntry& entry : all_writers()) {
     const Scratch dir;
-    const auto out = entry.open(dir / "made/on/demand", "scene");
+    const auto out = entry.open(dir / "made/on/demand", named("scene"));
     for (const int number : {0, 1, 1}) out->write(some_frame(number));
     for (const auto& item : std::filesystem::recursive_directory_iterator(dir.path())) {
       EXPECT_NE(item.path().extension(), ".tribo-tmp");
@@ -96,7 +102,7 @@ TEST(PlyWriter, writes_what_a_reader_expects) {
   const Scratch dir;
   Frame frame = some_frame(12, 40000);  // several blocks
   frame.objects[1] = "two\nlines";
-  writer("ply").open(dir.path(), "jello sand/1")->write(frame);
+  writer("ply").open(dir / "ply", named("jello sand/1"))->write(frame);
   const Ply ply = read_ply(dir / "ply/jello_sand_1_000012.ply");
   const Properties expected = {{"float", "x"},  {"float", "y"}, {"float", "z"},    {"float", "vx"},    {"float", "vy"},
                                {"float", "vz"}, {"uint", "id"}, {"int", "object"}, {"int", "material"}};
@@ -119,7 +125,7 @@ TEST(PlyWriter, writes_two_dimensions_doubles_and_few_columns) {
   const Scratch dir;
   Frame frame;
   frame.columns = {array_of<double>("x", 2, {0.1, 0.2, 0.3, 0.4}), array_of<std::uint64_t>("id", 1, {7, 4294967295})};
-  const auto out = writer("ply").open(dir.path(), "");
+  const auto out = writer("ply").open(dir / "ply", named(""));
   out->write(frame);
   const Ply ply = read_ply(dir / "ply/frame_000000.ply");
   EXPECT_EQ(ply.properties, (Properties{{"double", "x"}, {"double", "y"}, {"double", "z"}, {"uint", "id"}}));
@@ -134,12 +140,13 @@ TEST(PlyWriter, refuses_what_the_format_cannot_hold) {
   const Scratch dir;
   Frame frame;
   frame.columns = {array_of<float>("x", 3, {0, 0, 0}), array_of<std::uint64_t>("id", 1, {std::uint64_t{1} << 32})};
-  const auto out = writer("ply").open(dir.path(), "a");
+  const auto out = writer("ply").open(dir / "ply", named("a"));
   EXPECT_TRUE(contains(io_error_of([&] { out->write(frame); }), "32 bits"));
   EXPECT_TRUE(listing(dir / "ply").empty());
   write_bytes(dir / "file", "x");
   frame.columns.pop_back();
-  EXPECT_TRUE(contains(io_error_of([&] { writer("ply").open(dir / "file", "a")->write(frame); }), "Not a directory"));
+  EXPECT_TRUE(
+      contains(io_error_of([&] { writer("ply").open(dir / "file", named("a"))->write(frame); }), "Not a directory"));
 }
 
 }  // namespace

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "tribo/io/file.h"
+#include "tribo/io/writers/file_sequence.h"
 
 namespace tribo {
 namespace {
@@ -118,8 +116,7 @@ std::string header_of(const Frame& frame, std::uint64_t count, const std::vector
 
 class PlyWriter : public FrameWriter {
  public:
-  PlyWriter(const std::string& directory, const std::string& name)
-      : directory_(directory + "/ply"), name_(as_file_name(name, "frame")) {}
+  PlyWriter(const std::string& directory, const std::string& name) : files_(directory, name, ".ply") {}
 
   void write(const Frame& frame) override {
     const std::vector<Field> fields = fields_of(frame);
@@ -130,10 +127,7 @@ class PlyWriter : public FrameWriter {
     std::size_t row_size = 0;
     for (const Field& field : fields) row_size += field.row_size();
 
-    std::error_code error;
-    std::filesystem::create_directories(directory_, error);
-    if (error) throw io_error("create", directory_, error.value());
-    AtomicFile file(directory_ + "/" + file_name(frame.number));
+    AtomicFile file(files_.path_to_write(frame.number));
     const std::string header = header_of(frame, count, fields);
     file.write(std::as_bytes(std::span(header)));
     std::vector<std::byte> block;
@@ -152,41 +146,16 @@ class PlyWriter : public FrameWriter {
     file.commit();
   }
 
-  void remove_after(int frame) override {
-    std::error_code error;
-    if (!std::filesystem::exists(directory_, error)) return;
-    std::vector<std::filesystem::path> later;
-    for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end;
-         entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
-      if (is_temporary_name(name)) later.push_back(entry->path());  // left by a killed process
-      if (!name.starts_with(name_ + "_")) continue;
-      int number = 0;
-      std::from_chars(name.data() + name_.size() + 1, name.data() + name.size(), number);
-      if (number > frame && name == file_name(number)) later.push_back(entry->path());
-    }
-    if (error) throw io_error("read", directory_, error.value());
-    for (const std::filesystem::path& path : later) {
-      std::filesystem::remove(path, error);
-      if (error) throw io_error("remove", path.string(), error.value());
-    }
-  }
+  void remove_after(int frame) override { files_.remove_after(frame); }
 
  private:
-  std::string file_name(int frame) const {
-    std::array<char, 32> number{};
-    std::snprintf(number.data(), number.size(), "_%06d.ply", frame);
-    return name_ + number.data();
-  }
-
-  std::string directory_;
-  std::string name_;
+  FileSequence files_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> open_ply_writer(const std::string& directory, const std::string& name) {
-  return std::make_unique<PlyWriter>(directory, name);
+std::unique_ptr<FrameWriter> open_ply_writer(const std::string& directory, const RunInfo& info) {
+  return std::make_unique<PlyWriter>(directory, info.name);
 }
 
 }  // namespace tribo

@@ -1,0 +1,90 @@
+#include "tribo/setup/appearance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tribo/core/errors.h"
+
+namespace tribo {
+namespace {
+
+Vec<float, 3> linear_color(const Look& look) {
+  Vec<float, 3> color;
+  for (int k = 0; k < 3; ++k) color[k] = from_srgb(static_cast<float>(look.color[k]));
+  return color;
+}
+
+/// How far from the origin the scene's bounded shapes reach at the start [m].
+double extent(const Scene& scene) {
+  double farthest = 0;
+  const auto include = [&](const Shape<double>& shape, const Vec<double, 3>& at) {
+    const Bounds bounds = std::visit([](const auto& s) { return s.bounds(); }, shape);
+    if (!bounds.bounded) return;
+    const double radius = std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high)));
+    farthest = std::max(farthest, std::sqrt(squared_norm(at)) + radius);
+  };
+  for (const ObjectSpec& object : scene.objects) include(object.shape, object.placement.at);
+  for (const ColliderSpec& collider : scene.colliders) include(collider.shape, collider.motion.pose(0).at);
+  return farthest > 0 ? farthest : 1;
+}
+
+}  // namespace
+
+Vec<double, 3> up_direction(const Scene& scene) {
+  if (!(squared_norm(scene.gravity) > 0)) return {{0, 1, 0}};
+  return length_and_direction(-scene.gravity).normal;
+}
+
+double particle_radius(const Scene& scene, const ObjectSpec& object) {
+  // Half the edge of a particle's own cube, a little more because samples are not on a lattice.
+  const double spacing = scene.grid.dx / std::pow(object.particles_per_cell, 1.0 / scene.dimension);
+  return 0.6 * spacing * object.look.size;
+}
+
+RunInfo run_info(const Scene& scene) {
+  RunInfo info;
+  info.name = scene.name;
+  info.fps = scene.fps;
+  info.dimension = scene.dimension;
+  const Vec<double, 3> up = up_direction(scene);
+  for (int k = 0; k < 3; ++k)
+    if (up[k] > 0.999) info.up = static_cast<char>('X' + k);
+  for (const ObjectSpec& object : scene.objects) {
+    const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
+    info.bodies.push_back({object.name, material.name, linear_color(object.look),
+                           static_cast<float>(particle_radius(scene, object)), false, object.look.visible});
+  }
+  for (const ColliderSpec& collider : scene.colliders)
+    info.bodies.push_back({collider.name, "", linear_color(collider.look), 0, true, collider.look.visible});
+  return info;
+}
+
+void add_colliders(const Scene& scene, Frame& frame) {
+  if (scene.dimension != 3) return;  // in the plane colliders are areas, which have no triangles to export
+  for (const ColliderSpec& collider : scene.colliders) {
+    if (!collider.look.visible) continue;
+    const SurfaceMesh surface = std::visit([](const auto& shape) { return shape.surface(); }, collider.shape);
+    const bool unbounded = !std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape).bounded;
+    const double scale = unbounded ? 5 * extent(scene) : 1;
+    const RigidMotion motion = collider.motion.over(frame.time, 0);
+    std::vector<float> x, v;
+    for (const Vec<double, 3>& vertex : surface.vertices) {
+      const Vec<double, 3> arm = motion.pose.rotation * (scale * vertex);
+      const Vec<double, 3> velocity = motion.velocity + cross(motion.angular_velocity, arm);
+      for (int k = 0; k < 3; ++k) {
+        x.push_back(static_cast<float>(motion.pose.at[k] + arm[k]));
+        v.push_back(static_cast<float>(velocity[k]));
+      }
+    }
+    std::vector<std::int32_t> triangles;
+    for (Vec<std::int32_t, 3> corners : surface.triangles) {
+      if (collider.inside) std::swap(corners[1], corners[2]);  // material is on the other side
+      for (int k = 0; k < 3; ++k) triangles.push_back(corners[k]);
+    }
+    frame.meshes.push_back({collider.name, make_array<float>("x", 3, x), make_array<float>("v", 3, v),
+                            make_array<std::int32_t>("triangles", 3, triangles)});
+  }
+}
+
+}  // namespace tribo
