@@ -21,6 +21,7 @@
 #include "interrupt.h"
 #include "mpm.h"
 #include "progress.h"
+#include "render_command.h"
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
 #include "tribo/io/run_directory.h"
@@ -89,6 +90,7 @@ struct RunCommand {
   std::optional<int> from;
   bool resume = false;
   bool overwrite = false;
+  bool render = false;
   bool quiet = false;
 
   void add_to(CLI::App& app) {
@@ -101,6 +103,7 @@ struct RunCommand {
         ->check(CLI::Range(0, 100'000'000))
         ->needs(resume_flag);
     app.add_flag("--overwrite", overwrite, "replace a run that is already in the directory")->excludes(resume_flag);
+    app.add_flag("--render", render, "draw each frame as it is finished, and a movie in the end");
     app.add_flag("-q,--quiet", quiet, "print nothing but errors");
   }
 
@@ -115,6 +118,7 @@ struct RunCommand {
     options.resume = resume;
     options.from = from;
     options.frames = frames;
+    options.render = render;
     options.stop = &stop_requested;
     ProgressDisplay display(quiet);
     options.on_step = [&](const RunProgress& p) { display.step(p); };
@@ -138,6 +142,7 @@ struct RunCommand {
   std::string resume_command(const std::string& run) const {
     std::string command = "tribo run " + shell_word(run) + " --resume";
     if (frames) command += fmt::format(" --frames {}", *frames);
+    if (render) command += " --render";
     if (flags.device != "cpu") command += " --device " + flags.device;
     if (flags.threads != 0) command += fmt::format(" --threads {}", flags.threads);
     if (!flags.isa.empty()) command += " --isa " + flags.isa;
@@ -334,6 +339,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   RunCommand run;
   CheckCommand check;
+  RenderCommand render;
   ExportCommand export_frames;
   StatsCommand stats;
   ListCommand list;
@@ -342,6 +348,7 @@ int main(int argc, char** argv) {
   std::function<int()> action;
   add_command(app, "run", "simulate a scene into a run directory", run, action);
   add_command(app, "check", "find every mistake in a scene, or sum it up", check, action);
+  add_command(app, "render", "pictures and movies of a run", render, action);
   add_command(app, "export", "write a run's frames for other programs", export_frames, action);
   add_command(app, "stats", "energies, momenta and times of a run", stats, action);
   add_command(app, "list", "what scenes can name", list, action);

@@ -39,14 +39,20 @@ double share_of(const RunProgress& p) { return p.end_time > 0 ? std::clamp(p.tim
 
 ProgressDisplay::ProgressDisplay(bool quiet) : quiet_(quiet), terminal_(isatty(STDOUT_FILENO) != 0) {}
 
-void ProgressDisplay::count(const char* what, int done, int of) {
+void ProgressDisplay::count(const char* what, int done, int of) { share(what, done, of); }
+
+void ProgressDisplay::share(const char* what, double done, int of) {
   if (quiet_) return;
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const auto now = std::chrono::steady_clock::now();
+  const bool whole = done == std::floor(done);
+  if (!whole && (!terminal_ || now - last_draw_ < std::chrono::milliseconds(100))) return;
+  last_draw_ = now;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = done > 0 ? elapsed / done * (of - done) : -1;
   const std::string text =
-      fmt::format("{} {}/{}  {} elapsed, {} left", what, done, of, duration(elapsed), duration(left));
+      fmt::format("{} {}/{}  {} elapsed, {} left", what, static_cast<int>(done), of, duration(elapsed), duration(left));
   if (terminal_) {
-    draw(of > 0 ? static_cast<double>(done) / of : 1.0, text);
+    draw(of > 0 ? done / of : 1.0, text);
   } else {
     show(text + "\n");
     std::fflush(stdout);

@@ -15,6 +15,8 @@ class ProgressDisplay {
 
   /// Of work that is counted in frames: rendering, exporting.
   void count(const char* what, int done, int of);
+  /// The same with parts of a frame, which only a terminal shows.
+  void share(const char* what, double done, int of);
   void step(const RunProgress& progress);
   void frame(const RunProgress& progress);
   void note(const std::string& text);

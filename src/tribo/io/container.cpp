@@ -408,6 +408,29 @@ Header header_for(const std::string& path, const std::string& kind, const std::s
 
 }  // namespace
 
+double number_at(const NamedArray& array, std::size_t index) {
+  return array.type == DType::f32 ? static_cast<double>(array.as<float>()[index]) : array.as<double>()[index];
+}
+
+std::int64_t integer_at(const NamedArray& array, std::size_t index) {
+  switch (array.type) {
+    case DType::i32:
+      return array.as<std::int32_t>()[index];
+    case DType::i64:
+      return array.as<std::int64_t>()[index];
+    case DType::u32:
+      return array.as<std::uint32_t>()[index];
+    case DType::u64:
+      return static_cast<std::int64_t>(array.as<std::uint64_t>()[index]);
+    case DType::u8:
+      return array.as<std::uint8_t>()[index];
+    case DType::f32:
+    case DType::f64:
+      break;
+  }
+  throw Error(ExitCode::internal, "column " + array.name + " is asked for integers, but holds floats");
+}
+
 std::size_t size_of(DType type) {
   switch (type) {
     case DType::f32:

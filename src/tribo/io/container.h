@@ -47,6 +47,10 @@ struct NamedArray {
   }
 };
 
+/// The number at `index` (row * components + component) of an array of floats; of integers.
+double number_at(const NamedArray& array, std::size_t index);
+std::int64_t integer_at(const NamedArray& array, std::size_t index);
+
 /// Copies `values`, whose length is a multiple of `components`, into a named array.
 template <class T>
 NamedArray make_array(std::string name, std::uint32_t components, std::span<const T> values) {

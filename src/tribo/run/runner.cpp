@@ -10,6 +10,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/io/run_directory.h"
 #include "tribo/io/writer.h"
+#include "tribo/render/renderer.h"
 #include "tribo/run/statistics.h"
 #include "tribo/setup/appearance.h"
 
@@ -91,6 +92,7 @@ class Run {
     for (const std::string& format : scene.output.formats)
       for (const WriterEntry& writer : all_writers())
         if (format == writer.name) writers_.push_back(open(writer));
+    if (options.render) writers_.push_back(open_pictures());
   }
 
   RunResult go() {
@@ -144,6 +146,7 @@ class Run {
   /// before it is known that the simulation can start: an old run is not to be lost for a scene too large for memory.
   Simulation prepared(const Scene& scene) {
     RunDirectory::check(options_.directory, mode_);
+    if (options_.render) require_renderer();
     if (options_.resume) check_same_scene(scene, RunDirectory(options_.directory, RunDirectory::Mode::read));
     return {scene, options_.simulation};
   }
@@ -157,6 +160,12 @@ class Run {
   /// Files of every format, also of those an earlier run was asked for and this one is not.
   void remove_exports_after(int frame) {
     for (const WriterEntry& writer : all_writers()) open(writer)->remove_after(frame);
+    remove_pictures_after(directory_.path() + "/render", simulation_.scene().name, frame);
+  }
+
+  std::unique_ptr<FrameWriter> open_pictures() {
+    return open_picture_writer(directory_.path() + "/render", simulation_.scene(), options_.stop,
+                               [this](const std::string& text) { note(text); });
   }
 
   std::unique_ptr<FrameWriter> open(const WriterEntry& writer) const {

@@ -28,6 +28,7 @@ struct RunOptions {
   bool resume = false;
   std::optional<int> from;    ///< resume from the newest checkpoint at or before this frame
   std::optional<int> frames;  ///< instead of what the scene asks for
+  bool render = false;        ///< draw each frame as it is finished
 
   std::function<void(const RunProgress&)> on_step;   ///< after every substep
   std::function<void(const RunProgress&)> on_frame;  ///< after a frame is on disk

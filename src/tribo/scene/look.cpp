@@ -38,6 +38,10 @@ Look read_look(ParamReader& in, const Look& fallback) {
   Look look = fallback;
   in.object("look", "how it is drawn; does not change the simulation", false, [&](ParamReader& inner) {
     look.visible = inner.flag("visible", "whether it is drawn at all", fallback.visible);
+    static const std::vector<Choice> forms{{"spheres", "each particle by itself"},
+                                           {"surface", "the skin of the body they stand for"}};
+    look.surface = inner.choice("as", forms, "how particles are drawn; colors that show a value are drawn on spheres",
+                                fallback.surface ? "surface" : "spheres") == "surface";
     const std::string shown = inner.describing() ? "" : color_text(fallback.color);
     const std::string color = inner.text("color",
                                          "red, green and blue as on the screen: \"#d9b36c\"; by default that "

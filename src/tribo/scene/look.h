@@ -14,6 +14,7 @@ namespace tribo {
 /// How a body is drawn, in pictures and in other programs.
 struct Look {
   bool visible = true;
+  bool surface = false;                   ///< particles as the surface of the body they stand for, not as spheres
   Vec<double, 3> color{{0.8, 0.8, 0.8}};  ///< as displayed (sRGB), 0 to 1
   double roughness = 0.7;                 ///< 0 polished, 1 chalk
   double metallic = 0;                    ///< 0 plastic or stone, 1 metal

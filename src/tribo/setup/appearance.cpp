@@ -36,10 +36,13 @@ Vec<double, 3> up_direction(const Scene& scene) {
   return length_and_direction(-scene.gravity).normal;
 }
 
+double particle_spacing(const Scene& scene, const ObjectSpec& object) {
+  return scene.grid.dx / std::pow(object.particles_per_cell, 1.0 / scene.dimension);
+}
+
 double particle_radius(const Scene& scene, const ObjectSpec& object) {
   // Half the edge of a particle's own cube, a little more because samples are not on a lattice.
-  const double spacing = scene.grid.dx / std::pow(object.particles_per_cell, 1.0 / scene.dimension);
-  return 0.6 * spacing * object.look.size;
+  return 0.6 * particle_spacing(scene, object) * object.look.size;
 }
 
 RunInfo run_info(const Scene& scene) {

@@ -16,6 +16,9 @@ void add_colliders(const Scene& scene, Frame& frame);
 /// Unit vector against gravity; +y without gravity.
 Vec<double, 3> up_direction(const Scene& scene);
 
+/// Mean distance of neighboring particles of an object at the start [m].
+double particle_spacing(const Scene& scene, const ObjectSpec& object);
+
 /// Radius at which the particles of an object, drawn as spheres, just about touch [m].
 double particle_radius(const Scene& scene, const ObjectSpec& object);
 

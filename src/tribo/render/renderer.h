@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tribo/io/frame.h"
+#include "tribo/io/writer.h"
+#include "tribo/render/camera.h"
+#include "tribo/render/colors.h"
+#include "tribo/render/picture.h"
+#include "tribo/scene/scene.h"
+
+namespace tribo {
+
+/// Throws DeviceError with the remedy when this build cannot draw.
+void require_renderer();
+
+/// Draws frames of a scene as its `render` block says, all with one camera and one color scale.
+class Renderer {
+ public:
+  /// `motion`: where objects are in all the frames. `values`: of what particles are colored by, in all the frames.
+  Renderer(const Scene& scene, const ViewBounds& motion, const ValueRange& values);
+
+  const Coloring& coloring() const { return coloring_; }
+
+  struct Request {
+    double turn = 0;                                ///< of the camera about the vertical [deg]
+    std::function<void(double share)> on_progress;  ///< from any thread, one at a time
+    const std::atomic<bool>* stop = nullptr;
+  };
+  /// Nothing when stopped on request.
+  std::optional<Picture> draw(const Frame& frame, const Request& request) const;
+
+ private:
+  const Scene& scene_;
+  ViewBounds shown_;
+  Coloring coloring_;
+};
+
+/// What a picture file says of itself.
+std::vector<std::pair<std::string, std::string>> picture_texts(const Scene& scene, const Frame& frame);
+
+/// Makes a movie of pictures NAME_000012.png, numbered without gaps from `first`, with the program ffmpeg. Throws
+/// DeviceError when that is not there, IoError when it fails; the pictures stay.
+void write_movie(const std::string& path, const std::string& picture_pattern, int first, double fps);
+
+/// Removes what the writer below has written for later frames, and its movie.
+void remove_pictures_after(const std::string& directory, const std::string& scene_name, int frame);
+
+/// Writes a picture of each frame into `directory` while the scene is simulated, and in the end a movie when ffmpeg is
+/// there. What it cannot do it notes. The camera sees what can be expected of the motion beforehand.
+std::unique_ptr<FrameWriter> open_picture_writer(const std::string& directory, const Scene& scene,
+                                                 const std::atomic<bool>* stop,
+                                                 std::function<void(const std::string&)> on_note);
+
+}  // namespace tribo
