@@ -85,7 +85,7 @@ expect 5 'no checkpoint to resume from at or before frame 0' "$tribo" run whole 
 
 "$tribo" run scene.json -o back "${kept[@]}" --frames 3 --overwrite --quiet
 count() { find back -name "$1" | wc -l; }
-[ "$(count "*.tbf") $(count "*.ply")" = "4 4" ] || fail "--overwrite left old frames"
+[ "$(count "*.tbf") $(count "mixture_0*.ply")" = "4 4" ] || fail "--overwrite left old frames"
 
 # --- never with another scene ----------------------------------------------------------------------------------------
 cp -r whole before

@@ -1,11 +1,14 @@
 #include "tribo/io/writer.h"
 #include "tribo/io/writers/ply.h"
+#include "tribo/io/writers/vtk.h"
 
 namespace tribo {
 
 const std::vector<WriterEntry>& all_writers() {
   static const std::vector<WriterEntry> entries = {
-      {"ply", "points with velocity, id, object and material, binary, one file a frame", open_ply_writer},
+      {"ply", "particles, strands and surfaces with velocity, object and color, for Blender, MeshLab and many others",
+       open_ply_writer},
+      {"vtk", "particles, strands and surfaces with all quantities, as .vtp and .pvd for ParaView", open_vtk_writer},
   };
   return entries;
 }

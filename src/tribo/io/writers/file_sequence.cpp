@@ -24,10 +24,20 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
+/// Removes the file when it is there.
+void remove_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) throw io_error("remove", path, error.value());
+}
+
 }  // namespace
 
-FileSequence::FileSequence(std::string directory, const std::string& name, std::string extension)
-    : directory_(std::move(directory)), name_(as_file_name(name, "frame")), extension_(std::move(extension)) {}
+FileSequence::FileSequence(std::string directory, const std::string& name, std::string extension,
+                           const std::string& part)
+    : directory_(std::move(directory)), name_(as_file_name(name, "frame")), extension_(std::move(extension)) {
+  if (!part.empty()) name_ += "_" + part;
+}
 
 std::string FileSequence::file_name(int frame) const { return fmt::format("{}_{:06}{}", name_, frame, extension_); }
 
@@ -53,13 +63,11 @@ std::vector<int> FileSequence::frames() const {
   return numbers;
 }
 
+void FileSequence::remove(int frame) const { remove_file(directory_ + "/" + file_name(frame)); }
+
 void FileSequence::remove_after(int frame) const {
-  for (const std::string& name : names_in(directory_)) {
-    if (!is_temporary_name(name) && number_of(name) <= frame) continue;
-    std::error_code error;
-    std::filesystem::remove(directory_ + "/" + name, error);
-    if (error) throw io_error("remove", directory_ + "/" + name, error.value());
-  }
+  for (const std::string& name : names_in(directory_))
+    if (is_temporary_name(name) || number_of(name) > frame) remove_file(directory_ + "/" + name);
 }
 
 }  // namespace tribo

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Promise: programs that are not ours read our .vtp and .ply files, and find in them what was simulated, to the bit.
+# Needs Debian's python3-zstandard and python3-meshio, and python3-vtk9 for VTK's own reader; what can be checked
+# without a missing one is checked, and then the test counts as skipped.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python=/usr/bin/python3
+export PYTHONPATH="$root/tests/formats" PYTHONDONTWRITEBYTECODE=1
+
+skip() {
+  echo "SKIPPED: $*"
+  exit 77
+}
+$python -c 'import zstandard' 2>/dev/null || skip "no Python with zstandard (Debian package python3-zstandard)"
+
+write_scene scene.json
+formats=(--set '/output/formats=["ply", "vtk"]' --quiet)
+declare -A missing=()
+check() { # RUN PLY_DIRECTORY VTK_DIRECTORY
+  local code=0
+  $python "$root/tests/formats/check_vtk.py" "$1" "$3" mixture || code=$?
+  [ $code -eq 0 ] || [ $code -eq 77 ] || fail "the .vtp files of $1"
+  [ $code -eq 0 ] || missing[python3-vtk9]=1
+  if $python -c 'import meshio' 2>/dev/null; then
+    $python "$root/tests/formats/check_ply.py" "$1" "$2" mixture "$3" || fail "the .ply files of $1"
+  else
+    missing[python3-meshio]=1
+  fi
+}
+
+# --- written while simulating, in both precisions --------------------------------------------------------------------
+for precision in float double; do
+  "$tribo" run scene.json -o $precision --precision $precision "${formats[@]}" --frames 4
+  check $precision $precision/ply $precision/vtk
+done
+
+# --- exported afterwards: the same files -----------------------------------------------------------------------------
+for format in ply vtk; do
+  "$tribo" export float --format $format -o exported/$format --quiet
+  diff -r float/$format exported/$format || fail "$format: exporting gives something else than running"
+done
+
+# --- going back, and a collider that is hidden: nothing of the former files stays ------------------------------------
+"$tribo" run scene.json -o float --overwrite "${formats[@]}" --frames 2
+check float float/ply float/vtk
+"$tribo" export float --format vtk -o exported/vtk --quiet
+check float float/ply exported/vtk
+hidden=(--set /colliders/0/look/visible=false --set /colliders/1/look/visible=false)
+for format in ply vtk; do
+  "$tribo" export float --format $format -o exported/$format "${hidden[@]}" --quiet
+  [ -z "$(find exported/$format -name '*colliders*')" ] || fail "$format: hidden colliders stay"
+done
+if grep -q colliders exported/vtk/mixture.pvd; then fail "the .pvd lists colliders that are hidden"; fi
+
+[ ${#missing[@]} -eq 0 ] || skip "not everything was checked; install ${!missing[*]}"

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "scratch.h"
+#include "tribo/io/run_info.h"
+
+namespace tribo {
+
+/// What some_frame and frame_with_bodies are of.
+inline RunInfo some_run() {
+  RunInfo info;
+  info.name = "scene";
+  info.fps = 40;
+  info.bodies = {{"jello", "jelly", {{1, 0, 0}}, 0.5f, false, true},
+                 {"sand", "dry_sand", {{0.5f, 0.5f, 0.5f}}, 0.25f, false, false},  // hidden in pictures
+                 {"floor", "", {{0, 0, 1}}, 0, true, true},
+                 {"<&\" wall", "", {{0, 1, 0.5f}}, 0, true, true}};
+  return info;
+}
+
+/// Particles, two meshes of which one has velocities and doubles, strands of two objects, and a collider.
+inline Frame frame_with_bodies(int number) {
+  Frame frame = some_frame(number, 5);
+  frame.meshes.push_back({"jello", array_of<float>("x", 3, {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}),
+                          array_of<float>("v", 3, {}), array_of<std::int32_t>("triangles", 3, {0, 1, 2, 0, 2, 3})});
+  frame.meshes.push_back({"sand", array_of<double>("x", 3, {0.1, 0.2, 0.3, 1, 0, 0, 0, 1, 0}),
+                          array_of<double>("v", 3, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                          array_of<std::int32_t>("triangles", 3, {0, 1, 2})});
+  frame.meshes.push_back({"<&\" wall", array_of<float>("x", 3, {0, 0, 0, 1, 0, 0, 0, 0, 1}),
+                          array_of<float>("v", 3, {}), array_of<std::int32_t>("triangles", 3, {0, 2, 1})});
+  frame.curves.push_back({"sand", array_of<float>("x", 3, {0, 0, 0, 0, 1, 0, 0, 2, 0, 5, 0, 0, 5, 1, 0}),
+                          array_of<float>("v", 3, {}), array_of<std::int32_t>("sizes", 1, {3, 2})});
+  frame.curves.push_back({"jello", array_of<float>("x", 3, {7, 0, 0, 7, 1, 0}),
+                          array_of<float>("v", 3, {1, 2, 3, 4, 5, 6}), array_of<std::int32_t>("sizes", 1, {2})});
+  return frame;
+}
+
+}  // namespace tribo
