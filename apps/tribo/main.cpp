@@ -5,13 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -22,11 +19,10 @@
 #include "mpm.h"
 #include "progress.h"
 #include "render_command.h"
+#include "stats_command.h"
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
-#include "tribo/io/run_directory.h"
 #include "tribo/run/runner.h"
-#include "tribo/run/statistics.h"
 #include "tribo/scene/reader.h"
 #include "tribo/simulation.h"
 
@@ -176,86 +172,6 @@ struct CheckCommand {
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
     return static_cast<int>(ExitCode::done);
-  }
-};
-
-struct StatsCommand {
-  std::string directory;
-  bool json = false;
-  bool expect = false;
-
-  void add_to(CLI::App& app) {
-    app.add_option("directory", directory, "run directory")->required();
-    app.add_flag("--json", json, "print the statistics as a JSON array");
-    app.add_flag("--expect", expect, "check the scene's expect block; exit 1 when it is not met");
-  }
-
-  /// A number that was not finite is null in JSON.
-  static double number(const nlohmann::json& value) { return value.is_null() ? NAN : value.get<double>(); }
-
-  /// Throws json::exception when something is missing or of the wrong kind.
-  static void check(const nlohmann::json& line) {
-    for (const char* key : {"frame", "substeps"}) line.at(key).get<std::int64_t>();
-    for (const char* key : {"time", "dt_min", "wall_s"}) number(line.at(key));
-    for (const char* key : {"dt_limit", "state_hash"}) line.at(key).get_ref<const std::string&>();
-    for (const char* key : {"kinetic", "elastic", "gravity"}) number(line.at("energy").at(key));
-    for (const auto& [name, seconds] : line.at("stages").items()) number(seconds);
-  }
-
-  int operator()() {
-    const RunDirectory run(directory, RunDirectory::Mode::read);
-    const std::vector<std::string> lines = run.read_stats();
-    if (lines.empty()) throw IoError(directory + ": holds no statistics yet; run the scene first");
-    std::size_t line_number = 0;
-    try {
-      for (const std::string& line : lines) {
-        ++line_number;
-        check(nlohmann::json::parse(line));
-      }
-    } catch (const nlohmann::json::exception&) {
-      throw IoError(fmt::format("{}/stats.jsonl:{} is damaged: restore it from a copy or simulate the run again",
-                                directory, line_number));
-    }
-    if (expect) {
-      const auto scene = nlohmann::json::parse(run.read_scene(), nullptr, false);
-      if (!scene.is_object()) throw IoError(run.scene_path() + " is damaged: not a JSON object (restore it)");
-      const std::vector<std::string> unmet =
-          unmet_expectations(scene.value("expect", nlohmann::json::object()).dump(), lines);
-      for (const std::string& sentence : unmet) fmt::print(stderr, "{}\n", sentence);
-      fmt::print("{} expectations unmet over {} frames\n", unmet.size(), lines.size());
-      return unmet.empty() ? 0 : 1;
-    }
-    if (json) {
-      fmt::print("[\n{}\n]\n", fmt::join(lines, ",\n"));
-      return 0;
-    }
-    fmt::print("{:>6}{:>10}{:>8}{:>11}{:>10}{:>13}{:>13}{:>13}{:>10}  {}\n", "frame", "time s", "steps", "dt min s",
-               "limit", "kinetic J", "elastic J", "gravity J", "wall s", "state");
-    std::vector<std::pair<std::string, double>> stages;
-    double wall = 0;
-    for (const std::string& text : lines) {
-      const auto line = nlohmann::json::parse(text);
-      const auto& energy = line.at("energy");
-      fmt::print("{:>6}{:>10.4f}{:>8}{:>11.2e}{:>10}{:>13.5g}{:>13.5g}{:>13.5g}{:>10.3f}  {}\n",
-                 line.at("frame").get<std::int64_t>(), number(line.at("time")), line.at("substeps").get<std::int64_t>(),
-                 number(line.at("dt_min")), line.at("dt_limit").get<std::string>(), number(energy.at("kinetic")),
-                 number(energy.at("elastic")), number(energy.at("gravity")), number(line.at("wall_s")),
-                 line.at("state_hash").get<std::string>());
-      wall += number(line.at("wall_s"));
-      for (const auto& item : line.at("stages").items()) {
-        const auto same = [&](const auto& stage) { return stage.first == item.key(); };
-        const auto it = std::find_if(stages.begin(), stages.end(), same);
-        if (it == stages.end()) {
-          stages.emplace_back(item.key(), number(item.value()));
-        } else {
-          it->second += number(item.value());
-        }
-      }
-    }
-    fmt::print("\n{:.2f} s in all:", wall);
-    for (const auto& [name, seconds] : stages) fmt::print("  {} {:.0f}%", name, 100 * seconds / wall);
-    fmt::print("\n");
-    return 0;
   }
 };
 
