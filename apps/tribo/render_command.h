@@ -39,6 +39,7 @@ struct RenderCommand {
     app.add_option("--color", color, fmt::format("what particles are colored by: {}", fmt::join(modes, ", ")))
         ->check(CLI::IsMember(modes));
     app.add_option("--range", range, "values at the ends of the color scale: LOW:HIGH");
+    app.add_option("--threads", options.threads, "CPU threads; 0 takes all")->check(CLI::Range(0, 4096));
     app.add_flag("--turntable", options.turntable, "the camera goes around once");
     app.add_flag("--keep-pictures", options.keep_pictures, "of a movie, too");
     app.add_option("--set", sets, "override a value of the scene, e.g. a look: /json/pointer=value (repeatable)")

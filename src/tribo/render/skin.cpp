@@ -40,7 +40,7 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 class SkinMaker {
  public:
   SkinMaker(std::span<const V> points, float spacing)
-      : reach_(2.2F * spacing), step_(reach_ / side), radius_(0.62F * spacing), dense_(6) {
+      : reach_(2.5F * spacing), step_(reach_ / side), radius_(0.62F * spacing), dense_(9) {
     sort(points);
     activate();
     sample();
@@ -258,7 +258,7 @@ class SkinMaker {
     const std::size_t n = skin_.vertices.size();
     std::vector<V> mean(n);
     std::vector<float> weight(n);
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < 20; ++round) {
       std::fill(mean.begin(), mean.end(), V::zero());
       std::fill(weight.begin(), weight.end(), 0.0F);
       for (const Vec<std::uint32_t, 3>& t : skin_.triangles)

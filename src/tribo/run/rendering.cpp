@@ -1,6 +1,7 @@
 #include "tribo/run/rendering.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
 
 #include <charconv>
 #include <cmath>
@@ -211,6 +212,9 @@ std::string json_list(const std::vector<double>& numbers) { return fmt::format("
 }  // namespace
 
 RenderResult render_run(const std::string& directory, const RenderOptions& options) {
+  std::optional<tbb::global_control> limit;
+  if (options.threads > 0)
+    limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
   return Rendering(directory, options).go();
 }
 

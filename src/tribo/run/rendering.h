@@ -13,6 +13,7 @@ namespace tribo {
 struct RenderOptions {
   std::string output;               ///< .png or .mp4; empty: in DIR/render
   std::string frames;               ///< which, as select_frames reads it; empty: all, or the last for a .png
+  int threads = 0;                  ///< 0: all
   bool turntable = false;           ///< the camera goes around once
   bool keep_pictures = false;       ///< of a movie
   std::vector<Override> overrides;  ///< of the scene: how it looks
