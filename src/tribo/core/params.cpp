@@ -1,5 +1,7 @@
 #include "tribo/core/params.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,6 +26,20 @@ std::string Range::text(const char* noun) const {
   if (has_low) return fmt::format("{} {} {}", noun, low_open ? ">" : ">=", plain(low));
   if (has_high) return fmt::format("{} {} {}", noun, high_open ? "<" : "<=", plain(high));
   return noun;
+}
+
+// While describing, a default that is no number stands for "depends on the rest".
+std::optional<double> ParamReader::open_number(const char* key, const char* unit, const Range& range, const char* doc) {
+  if (describing()) number(key, unit, range, doc, NAN);
+  if (!has(key)) return {};
+  return number(key, unit, range, doc);
+}
+
+std::optional<Vec<double, 3>> ParamReader::open_vector(const char* key, const char* unit, const Range& each,
+                                                       const char* doc) {
+  if (describing()) vector(key, unit, each, doc, Vec<double, 3>::filled(NAN));
+  if (!has(key)) return {};
+  return vector(key, unit, each, doc);
 }
 
 }  // namespace tribo

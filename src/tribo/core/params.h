@@ -82,6 +82,10 @@ class ParamReader {
   /// An object of any content, as JSON text; "{}" when absent.
   virtual std::string verbatim(const char* key, const char* doc) = 0;
 
+  /// A number or vector that may be left open: nothing when the key is absent.
+  std::optional<double> open_number(const char* key, const char* unit, const Range& range, const char* doc);
+  std::optional<Vec<double, 3>> open_vector(const char* key, const char* unit, const Range& each, const char* doc);
+
   virtual bool has(const char* key) const = 0;  ///< false while describing
   virtual bool describing() const = 0;          ///< there is no input: every branch should be asked for
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -22,7 +24,7 @@ class DescribingReader final : public ParamReader {
     Description& d = add(key, Kind::number, doc, !fallback);
     d.unit = unit;
     d.range = range;
-    if (fallback) d.fallback = number_json(*fallback);
+    if (fallback && std::isfinite(*fallback)) d.fallback = number_json(*fallback);
     return fallback.value_or(number_in(range));
   }
 
@@ -65,7 +67,7 @@ class DescribingReader final : public ParamReader {
     Description& d = add(key, Kind::vector, doc, !fallback);
     d.unit = unit;
     d.range = each;
-    if (fallback) {
+    if (fallback && std::isfinite((*fallback)[0])) {
       for (int i = 0; i < 3; ++i) d.fallback.push_back(number_json((*fallback)[i]));
     }
     return fallback.value_or(Vec<double, 3>::filled(number_in(each)));

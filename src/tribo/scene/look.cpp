@@ -81,24 +81,18 @@ void read_render(ParamReader& in, RenderSpec& render) {
   render.samples = static_cast<int>(
       in.integer("samples", within(1, 65536), "light paths a pixel: more is less noise", fallback.samples));
   render.color = in.choice("color", color_modes(), "what particles are colored by", fallback.color);
-  const auto optional_number = [&](ParamReader& reader, const char* key, const char* doc,
-                                   std::optional<double>& value) {
-    if (reader.has(key) || reader.describing()) value = reader.number(key, "1", anything(), doc, 0.0);
-  };
   in.object("range", "values at the two ends of the color scale; by default those of the frames drawn", false,
             [&](ParamReader& range) {
-              optional_number(range, "low", "value drawn dark; by default the least", render.low);
-              optional_number(range, "high", "value drawn bright; by default the largest", render.high);
+              render.low = range.open_number("low", "1", anything(), "value drawn dark; by default the least");
+              render.high = range.open_number("high", "1", anything(), "value drawn bright; by default the largest");
             });
   if (render.low && render.high && !in.describing() && !(*render.low < *render.high))
     in.complain("range", "expected `low` to be less than `high`");
   in.object("camera", "where pictures are taken from", false, [&](ParamReader& camera) {
-    const auto optional_vector = [&](const char* key, const char* doc, std::optional<Vec<double, 3>>& value) {
-      if (camera.has(key) || camera.describing())
-        value = camera.vector(key, "m", anything(), doc, Vec<double, 3>::zero());
-    };
-    optional_vector("from", "where it is; by default far enough to see the whole motion", render.camera.from);
-    optional_vector("to", "what it looks at; by default the middle of the motion", render.camera.to);
+    render.camera.from =
+        camera.open_vector("from", "m", anything(), "where it is; by default far enough to see the whole motion");
+    render.camera.to =
+        camera.open_vector("to", "m", anything(), "what it looks at; by default the middle of the motion");
     render.camera.azimuth =
         camera.number("azimuth", "deg", anything(), "without `from`: angle around the vertical; 0 is the front (+z)",
                       fallback.camera.azimuth);
