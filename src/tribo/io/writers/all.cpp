@@ -1,11 +1,26 @@
 #include "tribo/io/writer.h"
+#include "tribo/io/writers/bgeo.h"
 #include "tribo/io/writers/ply.h"
+#include "tribo/io/writers/vdb.h"
 
 namespace tribo {
+namespace {
+
+#ifdef TRIBO_HAS_OPENVDB
+constexpr const char* no_openvdb = nullptr;
+#else
+constexpr const char* no_openvdb = "this build of tribo has no OpenVDB (libopenvdb-dev, then configure anew)";
+#endif
+
+}  // namespace
 
 const std::vector<WriterEntry>& all_writers() {
   static const std::vector<WriterEntry> entries = {
       {"ply", "points with velocity, id, object and material, binary, one file a frame", open_ply_writer},
+      {"bgeo", "Houdini geometry: points with all attributes, strands and meshes as polygons, one file a frame",
+       open_bgeo_writer},
+      {"vdb", "OpenVDB points, a grid for each object, one file a frame; only in builds with OpenVDB", open_vdb_writer,
+       no_openvdb},
   };
   return entries;
 }
