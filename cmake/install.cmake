@@ -11,4 +11,4 @@ configure_package_config_file(cmake/tribo-config.cmake.in "${PROJECT_BINARY_DIR}
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/tribo-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tribo-config.cmake" "${PROJECT_BINARY_DIR}/tribo-config-version.cmake"
-  cmake/Findzstd_and_xxhash.cmake DESTINATION "${package_dir}")
+  cmake/Findzstd_and_xxhash.cmake cmake/FindOpenVDB.cmake DESTINATION "${package_dir}")

@@ -21,7 +21,8 @@ struct ExportCommand {
 
   void add_to(CLI::App& app) {
     std::vector<std::string> names;
-    for (const WriterEntry& entry : all_writers()) names.emplace_back(entry.name);
+    for (const WriterEntry& entry : all_writers())
+      if (entry.unavailable == nullptr) names.emplace_back(entry.name);
     app.add_option("directory", directory, "run directory")->required();
     app.add_option("--format", options.format, fmt::format("{}", fmt::join(names, ", ")))->required();
     app.add_option("-o,--output", options.output, "where files go; DIRECTORY/FORMAT when not given");

@@ -28,9 +28,12 @@ struct WriterEntry {
   const char* doc;
   /// Files go into `directory`, which need not exist yet; it is made by the first write.
   std::unique_ptr<FrameWriter> (*open)(const std::string& directory, const RunInfo& info);
+  /// Why this build cannot write it, as "this build has no X"; nullptr when it can. Opened nevertheless, it removes
+  /// files, but writes none.
+  const char* unavailable = nullptr;
 };
 
-/// Every format, in the order `tribo list writers` shows.
+/// Every format, also those this build cannot write, in the order `tribo list writers` shows.
 const std::vector<WriterEntry>& all_writers();
 
 }  // namespace tribo

@@ -15,8 +15,10 @@ namespace {
 const WriterEntry& writer_named(const std::string& format) {
   std::vector<std::string> names;
   for (const WriterEntry& entry : all_writers()) {
-    if (entry.name == format) return entry;
-    names.emplace_back(entry.name);
+    if (entry.unavailable == nullptr) names.emplace_back(entry.name);
+    if (entry.name != format) continue;
+    if (entry.unavailable == nullptr) return entry;
+    throw Error(ExitCode::bad_input, fmt::format("cannot write \"{}\": {}", format, entry.unavailable));
   }
   throw Error(ExitCode::bad_input, fmt::format("no format is called \"{}\"{}; there are {}", format,
                                                did_you_mean(format, names), quoted_list(names)));

@@ -145,6 +145,10 @@ class Run {
   /// What forbids the run is found before a million particles are sampled; but nothing is made or removed on disk
   /// before it is known that the simulation can start: an old run is not to be lost for a scene too large for memory.
   Simulation prepared(const Scene& scene) {
+    for (const std::string& format : scene.output.formats)
+      for (const WriterEntry& writer : all_writers())
+        if (format == writer.name && writer.unavailable != nullptr)
+          throw Error(ExitCode::bad_input, fmt::format("cannot write \"{}\": {}", format, writer.unavailable));
     RunDirectory::check(options_.directory, mode_);
     if (options_.render) require_renderer();
     if (options_.resume) check_same_scene(scene, RunDirectory(options_.directory, RunDirectory::Mode::read));

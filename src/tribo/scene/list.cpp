@@ -64,7 +64,8 @@ std::vector<ListEntry> list_transfers() {
 
 std::vector<ListEntry> list_writers() {
   std::vector<ListEntry> entries;
-  for (const WriterEntry& writer : all_writers()) entries.push_back({writer.name, writer.doc, {}});
+  for (const WriterEntry& writer : all_writers())
+    if (writer.unavailable == nullptr) entries.push_back({writer.name, writer.doc, {}});
   return entries;
 }
 
