@@ -11,11 +11,23 @@ packages=(
   libcli11-dev "command-line flags"
   libzstd-dev "compression of frames and checkpoints"
   libxxhash-dev "their checksums"
+  libembree-dev "pictures"
+  libpng-dev "their files"
+  ffmpeg "movies; plots as PNG"
+  libopenvdb-dev "output as OpenVDB points"
   libgtest-dev "tests"
 )
 
+# What ./test also wants: programs that are not ours, to open what we write. Without them those tests are skipped.
+test_packages=(
+  python3 "runs the checks of exported files"
+  python3-meshio "opens PLY files"
+  libopenvdb-tools "opens VDB files"
+)
+
+# install_packages NAME REASON ...: those that are missing.
 install_packages() {
-  local missing=() i
+  local packages=("$@") missing=() i
   for ((i = 0; i < ${#packages[@]}; i += 2)); do
     dpkg-query -W -f '${Status}' "${packages[i]}" 2>/dev/null | grep -q 'ok installed' || missing+=("$i")
   done
@@ -36,7 +48,7 @@ install_packages() {
 
 # build_tribo [TARGET...]: everything when no target is named.
 build_tribo() {
-  install_packages
+  install_packages "${packages[@]}"
   # Configure only once: the build reconfigures itself when its own files change.
   if [ ! -f build/build.ninja ]; then
     echo "configuring (build/configure.log)"

@@ -18,6 +18,7 @@
 #include "interrupt.h"
 #include "mpm.h"
 #include "progress.h"
+#include "render.h"
 #include "render_command.h"
 #include "stats_command.h"
 #include "tribo/core/errors.h"
@@ -206,10 +207,13 @@ struct SchemaCommand {
 struct BenchCommand {
   std::vector<std::string> names;
   BenchOptions options;
+  RenderBenchOptions render_options;
+  std::vector<double> particles;
   void add_to(CLI::App& app) {
-    app.add_option("names", names, "which benchmarks: mpm")->check(CLI::IsMember({"mpm"}));
+    app.add_option("names", names, "which benchmarks: mpm, render; mpm when not given")
+        ->check(CLI::IsMember({"mpm", "render"}));
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
-    app.add_option("--particles", options.particles, "how many particles")->check(CLI::Range(1e3, 2e9));
+    app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
     app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_option("--precision", options.precision, "float or double")->check(CLI::IsMember({"float", "double"}));
@@ -218,7 +222,12 @@ struct BenchCommand {
     app.add_option("--csv", options.csv, "append the rows to this file");
   }
   int operator()() {
-    bench_mpm(options);
+    if (names.empty()) names = {"mpm"};
+    if (!particles.empty()) options.particles = render_options.particles = particles;
+    for (const std::string& name : names) {
+      if (name == "mpm") bench_mpm(options);
+      if (name == "render") bench_render(render_options);
+    }
     return 0;
   }
 };

@@ -6,7 +6,7 @@ import array
 import struct
 import sys
 
-import bgeo_cache
+import tbf
 
 SCALARS = {0x11: "b", 0x12: "h", 0x13: "i", 0x14: "q", 0x19: "f", 0x1a: "d", 0x21: "B", 0x22: "H"}
 STORAGE = {"fpreal32": "f", "fpreal64": "d", "int32": "i", "int64": "q"}
@@ -215,7 +215,7 @@ def compare(geometry, meta, frame):
 
 def main(path, cache, *meshes):
     geometry = load(path)
-    meta, frame = bgeo_cache.read(cache)
+    _, meta, frame = tbf.read(cache)
     compare(geometry, meta, frame)
     names = geometry["primitive"].get("name", (0, 0, 0, []))[3]
     require(set(names) == set(meshes), f"meshes {set(names)}, expected {set(meshes)}")

@@ -1,9 +1,10 @@
-"""Reads tribo's own frames (docs/file_format.md), so that files in other formats can be compared with them."""
+"""Reads tribo's own frames (docs/file_format.md), so that files in other formats can be compared with them.
+Needs nothing but Python and the zstd library."""
 import array
+import ctypes
+import ctypes.util
 import json
 import struct
-
-import zstandard
 
 
 class Frame:
@@ -19,6 +20,25 @@ class Frame:
         self.type_codes = {name: values.typecode for name, (_, values) in arrays.items()}
 
 
+def _zstd():
+    library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    library.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    return library
+
+
+def _decompress(library, data):
+    size = library.ZSTD_getFrameContentSize(data, len(data))
+    if size > 1 << 30:
+        raise ValueError("a chunk does not tell its size")
+    raw = ctypes.create_string_buffer(max(size, 1))
+    if library.ZSTD_decompress(raw, size, data, len(data)) != size:
+        raise ValueError("a chunk does not decompress")
+    return raw.raw[:size]
+
+
 def rows_of(components, values):
     """A flat array as rows."""
     return list(values) if components == 1 else list(zip(*[iter(values)] * components))
@@ -26,6 +46,7 @@ def rows_of(components, values):
 
 def read(path):
     """kind, meta, {name: (components, flat array)}"""
+    library = _zstd()
     with open(path, "rb") as file:
         preamble, rest = file.read(40), file.read()
     at = 0
@@ -47,7 +68,7 @@ def read(path):
         end = begin + stored_size
         while begin < end:
             (size,) = struct.unpack_from("<I", rest, begin)
-            shuffled = zstandard.decompress(rest[begin + 4 : begin + 4 + size])
+            shuffled = _decompress(library, rest[begin + 4 : begin + 4 + size])
             raw, count = bytearray(len(shuffled)), len(shuffled) // values.itemsize
             for k in range(values.itemsize):
                 raw[k :: values.itemsize] = shuffled[k * count : (k + 1) * count]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promise: programs that are not ours read our .vtp and .ply files, and find in them what was simulated, to the bit.
-# Needs Debian's python3-zstandard and python3-meshio, and python3-vtk9 for VTK's own reader; what can be checked
-# without a missing one is checked, and then the test counts as skipped.
+# Needs Debian's python3 and python3-meshio; where python3-vtk9 (large) is installed, VTK's own reader has its say, too.
+# What can be checked without meshio is checked, and then the test counts as skipped.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python=/usr/bin/python3
 export PYTHONPATH="$root/tests/formats" PYTHONDONTWRITEBYTECODE=1
@@ -10,7 +10,7 @@ skip() {
   echo "SKIPPED: $*"
   exit 77
 }
-$python -c 'import zstandard' 2>/dev/null || skip "no Python with zstandard (Debian package python3-zstandard)"
+[ -x $python ] || skip "no Python (Debian package python3)"
 
 write_scene scene.json
 formats=(--set '/output/formats=["ply", "vtk"]' --quiet)
@@ -19,7 +19,7 @@ check() { # RUN PLY_DIRECTORY VTK_DIRECTORY
   local code=0
   $python "$root/tests/formats/check_vtk.py" "$1" "$3" mixture || code=$?
   [ $code -eq 0 ] || [ $code -eq 77 ] || fail "the .vtp files of $1"
-  [ $code -eq 0 ] || missing[python3-vtk9]=1
+  [ $code -eq 0 ] || echo "without VTK's own reader (Debian package python3-vtk9)"
   if $python -c 'import meshio' 2>/dev/null; then
     $python "$root/tests/formats/check_ply.py" "$1" "$2" mixture "$3" || fail "the .ply files of $1"
   else

@@ -10,26 +10,32 @@
 
 namespace tribo {
 
-/// Calls `use` with the numbers of an array as a span of their own type.
-template <class Use>
-decltype(auto) with_numbers(const NamedArray& array, Use&& use) {
-  switch (array.type) {
+/// Calls `visit` with a value of the type that `type` stores.
+template <class Visit>
+auto visit_type(DType type, const Visit& visit) {
+  switch (type) {
     case DType::f32:
-      return use(array.as<float>());
+      return visit(float{});
     case DType::f64:
-      return use(array.as<double>());
+      return visit(double{});
     case DType::i32:
-      return use(array.as<std::int32_t>());
+      return visit(std::int32_t{});
     case DType::i64:
-      return use(array.as<std::int64_t>());
+      return visit(std::int64_t{});
     case DType::u32:
-      return use(array.as<std::uint32_t>());
+      return visit(std::uint32_t{});
     case DType::u64:
-      return use(array.as<std::uint64_t>());
+      return visit(std::uint64_t{});
     case DType::u8:
       break;
   }
-  return use(array.as<std::uint8_t>());
+  return visit(std::uint8_t{});
+}
+
+/// Calls `use` with the numbers of an array as a span of their own type.
+template <class Use>
+decltype(auto) with_numbers(const NamedArray& array, Use&& use) {
+  return visit_type(array.type, [&]<class T>(T) { return use(array.as<T>()); });
 }
 
 /// Whether every number of an array of integers is one of type Integer.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tribo/core/errors.h"
+#include "tribo/io/writers/convert.h"
 
 namespace tribo {
 namespace {

@@ -65,26 +65,4 @@ class PartFiles {
   std::vector<FileSequence> sequences_;
 };
 
-/// Calls `visit` with a value of the type that `type` stores.
-template <class Visit>
-auto visit_type(DType type, const Visit& visit) {
-  switch (type) {
-    case DType::f32:
-      return visit(float{});
-    case DType::f64:
-      return visit(double{});
-    case DType::i32:
-      return visit(std::int32_t{});
-    case DType::i64:
-      return visit(std::int64_t{});
-    case DType::u32:
-      return visit(std::uint32_t{});
-    case DType::u64:
-      return visit(std::uint64_t{});
-    case DType::u8:
-      break;
-  }
-  return visit(std::uint8_t{});
-}
-
 }  // namespace tribo
