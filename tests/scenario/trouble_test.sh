@@ -93,7 +93,7 @@ if echo "$runs" | grep -Evq '^names/inner/out/[^/]+/frames$'; then fail "the nam
 expect 0 'finished 1 frames in out/_scène_é' "$tribo" run scene.json --frames 1 --set '/name=/scène é'
 
 # A full disk, played by the limit on the size of files, whether or not the signal of that limit is ignored: first the
-# statistics reach it, in the middle of the run, then already the first frame.
+# statistics reach it, in the middle of the run, then already the first checkpoint.
 coarse=(scene.json --set /grid/dx=0.1 --frames 40)
 "$tribo" run "${coarse[@]}" -o whole --quiet
 largest() { find "$@" -printf '%s\n' | sort -n | tail -1; }
@@ -116,7 +116,7 @@ for ignored in yes no; do
   "$tribo" run full --resume --frames 40 --quiet
   same_run full whole
 
-  expect 5 'cannot write full/.*: File too large' limited 4 --overwrite
+  expect 5 'cannot write full/checkpoints/.*: File too large' limited 8 --overwrite
   "$tribo" run full --resume --frames 40 --quiet
   same_run full whole
 done
