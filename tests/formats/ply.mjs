@@ -6,9 +6,10 @@ const readers = {
   double: [8, (view, at) => view.getFloat64(at, true)],
   int: [4, (view, at) => view.getInt32(at, true)],
   uint: [4, (view, at) => view.getUint32(at, true)],
+  uchar: [1, (view, at) => view.getUint8(at)],
 };
 
-// Map from the name of each object to { points, velocities (flat lists of floats), ids }.
+// Map from the name of each object that has particles to { points, velocities (flat lists of floats), ids }.
 export function readPly(path) {
   const bytes = readFileSync(path);
   const end = bytes.indexOf("end_header\n") + "end_header\n".length;
@@ -20,7 +21,6 @@ export function readPly(path) {
     if (words[0] === "property") properties.push([words[2], ...readers[words[1]]]);
     if (words[0] === "comment" && words[1] === "object") names[Number(words[2])] = words.slice(3).join(" ");
   }
-  for (const name of names) objects.set(name, { points: [], velocities: [], ids: [] });
   const view = new DataView(bytes.buffer, bytes.byteOffset + end);
   for (let row = 0, at = 0; row < count; ++row) {
     const value = {};
@@ -28,7 +28,9 @@ export function readPly(path) {
       value[name] = read(view, at);
       at += size;
     }
-    const object = objects.get(names[value.object]);
+    const name = names[value.object];
+    if (!objects.has(name)) objects.set(name, { points: [], velocities: [], ids: [] });
+    const object = objects.get(name);
     object.points.push(value.x, value.y, value.z);
     object.velocities.push(value.vx, value.vy, value.vz);
     object.ids.push(value.id);
