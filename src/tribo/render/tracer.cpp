@@ -22,6 +22,7 @@ namespace {
 
 using V = Vec<float, 3>;
 constexpr float pi = std::numbers::pi_v<float>;
+constexpr int most_layers = 1000;  ///< of translucent surfaces that a ray passes through
 
 V product(const V& a, const V& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
 V mix(const V& a, const V& b, float t) { return (1 - t) * a + t * b; }
@@ -148,7 +149,7 @@ class World {
       return ray.tfar >= 0;
     }
     float transmitted = 1, start = 0;
-    for (int i = 0; i < 64 && transmitted > chance; ++i) {
+    for (int i = 0; i < most_layers && transmitted > chance; ++i) {
       RTCRayHit query = make_query(from, direction, start);
       rtcIntersect1(solid_.get(), &context, &query);
       if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return true;
@@ -272,8 +273,8 @@ class World {
     }
     if (dot(hit.face, direction) > 0) hit.face = -hit.face;
     if (dot(hit.normal, hit.face) < 0) hit.normal = -hit.normal;
-    // Seen from where the true surface faces away, an averaged normal must still face the ray.
-    if (dot(hit.normal, direction) > 0) hit.normal = hit.face;
+    // Seen from where the true surface faces away, an averaged normal must still face the ray; it may also vanish.
+    if (!(dot(hit.normal, direction) < 0)) hit.normal = hit.face;
     return hit;
   }
 
@@ -405,7 +406,7 @@ class Tracer {
         break;
       }
       const V point = from + hit.t * direction;
-      if (hit.surface->opacity < 1 && passed < 64) {
+      if (hit.surface->opacity < 1 && passed < most_layers) {
         if (sampler.next()[0] >= hit.surface->opacity) {
           from = point - hit.skin * hit.face;
           ++passed;
