@@ -146,7 +146,7 @@ class Run {
   /// before it is known that the simulation can start: an old run is not to be lost for a scene too large for memory.
   Simulation prepared(const Scene& scene) {
     RunDirectory::check(options_.directory, mode_);
-    if (options_.render) require_renderer();
+    if (options_.render) require_renderer_while_simulating(scene);
     if (options_.resume) check_same_scene(scene, RunDirectory(options_.directory, RunDirectory::Mode::read));
     return {scene, options_.simulation};
   }
