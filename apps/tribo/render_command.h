@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interrupt.h"
@@ -80,11 +84,17 @@ struct RenderCommand {
     const auto set = [&](const char* key, const std::string& value) {
       options.overrides.push_back({std::string("/render/") + key, value});
     };
-    const auto split = [](const std::string& text, char at, const char* flag, const char* form) {
-      const std::size_t middle = text.find(at);
-      if (middle == std::string::npos)
+    const auto is_number = [](const std::string& text) {
+      double number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+    };
+    const auto split = [&](const std::string& text, char at, const char* flag, const char* form) {
+      const std::size_t middle = std::min(text.find(at), text.size());
+      const std::pair parts(text.substr(0, middle), text.substr(std::min(middle + 1, text.size())));
+      if (!is_number(parts.first) || !is_number(parts.second))
         throw Error(ExitCode::bad_input, fmt::format("{} {}: expected {}", flag, text, form));
-      return std::pair(text.substr(0, middle), text.substr(middle + 1));
+      return parts;
     };
     if (!size.empty()) {
       const auto [width, height] = split(size, 'x', "--size", "WIDTHxHEIGHT, e.g. 1280x720");

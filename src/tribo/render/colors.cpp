@@ -29,7 +29,7 @@ Color scale_color(float value) {
     for (std::size_t i = 0; i < texts.size(); ++i) colors[i] = *parse_color(texts[i]);
     return colors;
   }();
-  const double at = std::clamp(static_cast<double>(value), 0.0, 1.0) * 8;
+  const double at = value > 0 ? std::min(static_cast<double>(value), 1.0) * 8 : 0;  // also for what is no number
   const auto i = std::min(static_cast<std::size_t>(at), std::size_t{7});
   const double t = at - static_cast<double>(i);
   return linear((1 - t) * samples[i] + t * samples[i + 1]);
@@ -53,6 +53,9 @@ ParticleValue::ParticleValue(const std::string& mode, const Scene& scene, const 
   if (mode == "density") {
     column_ = need("J");
     inverse_ = true;
+    if (frame.objects.size() > scene.objects.size())
+      throw IoError(fmt::format("frame {} has {} objects where the scene has {}: they do not belong together",
+                                frame.number, frame.objects.size(), scene.objects.size()));
     for (const ObjectSpec& object : scene.objects)
       density_.push_back(scene.materials[static_cast<std::size_t>(object.material)].density);
   }

@@ -26,6 +26,9 @@ Coloring chosen_coloring(const RenderSpec& spec, const ValueRange& values) {
   return coloring;
 }
 
+/// Where a movie is while it is being made.
+std::string unfinished(const std::string& movie) { return movie + ".part.mp4"; }
+
 std::string movie_path(const FileSequence& pictures) { return pictures.directory() + "/" + pictures.stem() + ".mp4"; }
 
 /// One picture a frame, in step with the simulation.
@@ -38,15 +41,13 @@ class PictureWriter final : public FrameWriter {
         on_note_(std::move(on_note)),
         files_(directory, scene.name, ".png"),
         renderer_(scene, expected_motion(scene), {}) {
-    if (is_on_scale(scene.render.color) && !(scene.render.low && scene.render.high))
-      throw SceneError({Finding{scene.file, 0, 0, "/render/range",
-                                "pictures drawn while simulating need `low` and `high` to color by " +
-                                    scene.render.color + ": what values will come is not known yet"}});
+    require_renderer_while_simulating(scene);
   }
 
   void write(const Frame& frame) override {
-    const auto picture = renderer_.draw(frame, {.turn = 0, .on_progress = {}, .stop = stop_});
-    if (picture) write_png(files_.path_to_write(frame.number), *picture, picture_texts(scene_, frame));
+    // Not to be stopped: a resumed run goes on after this frame, and would leave a gap.
+    const auto picture = renderer_.draw(frame, {.turn = 0, .on_progress = {}, .stop = nullptr});
+    write_png(files_.path_to_write(frame.number), *picture, picture_texts(scene_, frame));
   }
   void remove_after(int frame) override { remove_pictures_after(files_.directory(), scene_.name, frame); }
   void finish() override {
@@ -60,7 +61,7 @@ class PictureWriter final : public FrameWriter {
       return;
     }
     try {
-      write_movie(movie_path(files_), files_.directory() + "/" + files_.stem() + "_%06d.png", frames.front(),
+      write_movie(movie_path(files_), {files_.directory(), files_.stem() + "_", frames.front(), frames.size()},
                   scene_.fps);
       on_note_("movie:   " + movie_path(files_));
     } catch (const Error& error) {  // pictures are there; a run is not lost for want of a movie
@@ -82,6 +83,14 @@ void require_renderer() {
   if (!can_render())
     throw DeviceError(
         "this build cannot draw: Embree was not found (install libembree-dev and libpng-dev, build again)");
+}
+
+void require_renderer_while_simulating(const Scene& scene) {
+  require_renderer();
+  if (is_on_scale(scene.render.color) && !(scene.render.low && scene.render.high))
+    throw SceneError({Finding{scene.file, 0, 0, "/render/range",
+                              "pictures drawn while simulating need `low` and `high` to color by " +
+                                  scene.render.color + ": what values will come is not known yet"}});
 }
 
 std::vector<std::pair<std::string, std::string>> picture_texts(const Scene& scene, const Frame& frame) {
@@ -114,11 +123,15 @@ std::optional<Picture> Renderer::draw(const Frame& frame, const Request& request
   return trace(stage, camera, options);
 }
 
-void write_movie(const std::string& path, const std::string& picture_pattern, int first, double fps) {
+void write_movie(const std::string& path, const MovieSource& source, double fps) {
   const auto ffmpeg = find_program("ffmpeg");
   if (!ffmpeg) throw DeviceError("movies need the program ffmpeg, which is not installed (apt-get install ffmpeg)");
-  // Beside the final name and renamed, so that a movie is whole or not there. H.264 wants even sizes.
-  const std::string temporary = path + ".part.mp4";
+  // Beside the final name and renamed, so that a movie is whole or not there. H.264 wants even sizes. "file:", lest a
+  // colon in a path be taken for a protocol.
+  const std::string temporary = unfinished(path);
+  std::string pattern = source.folder + "/" + source.prefix;
+  for (std::size_t at = pattern.find('%'); at != std::string::npos; at = pattern.find('%', at + 2))
+    pattern.insert(at, 1, '%');  // a percent sign of a path, not that of the number
   const ProcessResult result = run_program({*ffmpeg,
                                             "-nostdin",
                                             "-hide_banner",
@@ -128,9 +141,11 @@ void write_movie(const std::string& path, const std::string& picture_pattern, in
                                             "-framerate",
                                             fmt::format("{}", fps),
                                             "-start_number",
-                                            std::to_string(first),
+                                            std::to_string(source.first),
                                             "-i",
-                                            picture_pattern,
+                                            "file:" + pattern + "%06d.png",
+                                            "-frames:v",
+                                            std::to_string(source.count),
                                             "-vf",
                                             "pad=ceil(iw/2)*2:ceil(ih/2)*2",
                                             "-c:v",
@@ -141,7 +156,7 @@ void write_movie(const std::string& path, const std::string& picture_pattern, in
                                             "18",
                                             "-movflags",
                                             "+faststart",
-                                            temporary});
+                                            "file:" + temporary});
   std::error_code error;
   if (!result.ok()) {
     std::filesystem::remove(temporary, error);
@@ -155,7 +170,8 @@ void remove_pictures_after(const std::string& directory, const std::string& scen
   const FileSequence files(directory, scene_name, ".png");
   files.remove_after(frame);
   std::error_code missing;
-  std::filesystem::remove(movie_path(files), missing);
+  for (const std::string& movie : {movie_path(files), unfinished(movie_path(files))})
+    std::filesystem::remove(movie, missing);
 }
 
 std::unique_ptr<FrameWriter> open_picture_writer(const std::string& directory, const Scene& scene,

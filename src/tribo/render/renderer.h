@@ -17,6 +17,8 @@ namespace tribo {
 
 /// Throws DeviceError with the remedy when this build cannot draw.
 void require_renderer();
+/// The same, and SceneError when pictures of the scene can only be drawn once it has been simulated.
+void require_renderer_while_simulating(const Scene& scene);
 
 /// Draws frames of a scene as its `render` block says, all with one camera and one color scale.
 class Renderer {
@@ -43,9 +45,15 @@ class Renderer {
 /// What a picture file says of itself.
 std::vector<std::pair<std::string, std::string>> picture_texts(const Scene& scene, const Frame& frame);
 
-/// Makes a movie of pictures NAME_000012.png, numbered without gaps from `first`, with the program ffmpeg. Throws
-/// DeviceError when that is not there, IoError when it fails; the pictures stay.
-void write_movie(const std::string& path, const std::string& picture_pattern, int first, double fps);
+/// Makes a movie of `count` pictures in a folder, named `prefix` and six digits that go up from `first`, with the
+/// program ffmpeg. Throws DeviceError when that is not there, IoError when it fails; the pictures stay.
+struct MovieSource {
+  std::string folder;
+  std::string prefix;
+  int first = 0;
+  std::size_t count = 0;
+};
+void write_movie(const std::string& path, const MovieSource& source, double fps);
 
 /// Removes what the writer below has written for later frames, and its movie.
 void remove_pictures_after(const std::string& directory, const std::string& scene_name, int frame);

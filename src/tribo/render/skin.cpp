@@ -136,6 +136,15 @@ class SkinMaker {
     });
   }
   float distance(std::size_t c, const V& at) const {
+    const Mean mean = mean_near(c, at);
+    return mean.weight > 0 ? std::sqrt(squared_norm(mean.offset)) - radius_ : reach_;
+  }
+  /// Mean of the points near a place in cell c, as seen from there, and the sum of their weights.
+  struct Mean {
+    V offset;
+    float weight;
+  };
+  Mean mean_near(std::size_t c, const V& at) const {
     float sum = 0;
     V offset = V::zero();
     for (const std::uint32_t n : neighbors_[c]) {
@@ -148,7 +157,7 @@ class SkinMaker {
         offset += q * q * q * d;
       }
     }
-    return sum > 0 ? std::sqrt(squared_norm(offset)) / sum - radius_ : reach_;
+    return {sum > 0 ? (1 / sum) * offset : offset, sum};
   }
 
   /// phi at a node by coordinates from -1 to `side` about a cell; far outside where there is no cell.
@@ -162,9 +171,9 @@ class SkinMaker {
 
   /// One vertex in each cube of eight nodes that the surface passes through: the mean of where it crosses edges.
   void place_vertices() {
-    std::vector<std::uint32_t> counts(cells_.size() + 1, 0);
     vertex_of_.assign(cells_.size() * nodes_per_cell, none);
     std::vector<std::vector<V>> made(cells_.size());
+    std::vector<std::vector<float>> sharp(cells_.size());
     each_cell([&](std::size_t c) {
       for (int x = 0; x < side; ++x)
         for (int y = 0; y < side; ++y)
@@ -173,6 +182,7 @@ class SkinMaker {
             if (!vertex_in(c, x, y, z, vertex)) continue;
             vertex_of_[c * nodes_per_cell + static_cast<std::size_t>(node_index(x, y, z))] =
                 static_cast<std::uint32_t>(made[c].size());
+            sharp[c].push_back(sharpened(c, vertex));
             made[c].push_back(vertex);
           }
     });
@@ -180,6 +190,7 @@ class SkinMaker {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
       first[c] = static_cast<std::uint32_t>(skin_.vertices.size());
       skin_.vertices.insert(skin_.vertices.end(), made[c].begin(), made[c].end());
+      sharp_.insert(sharp_.end(), sharp[c].begin(), sharp[c].end());
     }
     each_cell([&](std::size_t c) {
       for (int i = 0; i < nodes_per_cell; ++i) {
@@ -211,6 +222,17 @@ class SkinMaker {
       }
     vertex = node_position(c, x, y, z) + (step_ / static_cast<float>(crossings)) * sum;
     return true;
+  }
+
+  /// Drops and threads are no wider than the grid is fine: there vertices go onto the sphere about the mean itself.
+  /// Gives how much of that there is: 0 in a body of many points, 1 at a lone one.
+  float sharpened(std::size_t c, V& vertex) const {
+    constexpr float alone = 1, many = 2.5F;  // sums of weights; on a flat surface it is 5, along an edge 2.5
+    const Mean mean = mean_near(c, vertex);
+    const float share = std::clamp((many - mean.weight) / (many - alone), 0.0F, 1.0F);
+    const float length = std::sqrt(squared_norm(mean.offset));
+    if (share > 0 && length > 0) vertex += (share * (1 - radius_ / length)) * mean.offset;
+    return share;
   }
 
   std::uint32_t vertex_at(std::size_t c, int x, int y, int z) const {
@@ -253,7 +275,8 @@ class SkinMaker {
     triangles.push_back({{corners[0], corners[2], corners[3]}});
   }
 
-  /// Alternating steps toward and away from the mean of the neighbors: bumps go, volume stays.
+  /// Alternating steps toward and away from the mean of the neighbors: bumps go, volume stays. Drops would go with the
+  /// bumps, so they are left out.
   void smooth() {
     const std::size_t n = skin_.vertices.size();
     std::vector<V> mean(n);
@@ -272,7 +295,7 @@ class SkinMaker {
       const float amount = round % 2 == 0 ? 0.5F : -0.52F;
       tbb::parallel_for(std::size_t{0}, n, [&](std::size_t i) {
         if (!(weight[i] > 0)) return;
-        skin_.vertices[i] += amount * ((1 / weight[i]) * mean[i] - skin_.vertices[i]);
+        skin_.vertices[i] += (amount * (1 - sharp_[i])) * ((1 / weight[i]) * mean[i] - skin_.vertices[i]);
       });
     }
   }
@@ -286,6 +309,7 @@ class SkinMaker {
   std::vector<std::array<std::uint32_t, 27>> neighbors_;
   std::vector<float> phi_;
   std::vector<std::uint32_t> vertex_of_;
+  std::vector<float> sharp_;  ///< of each vertex, see `sharpened`
   Skin skin_;
 };
 

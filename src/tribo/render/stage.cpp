@@ -21,6 +21,8 @@ Surface surface_of(const Look& look) {
   return surface;
 }
 
+bool is_seen(const Look& look) { return look.visible && look.opacity > 0; }
+
 class Builder {
  public:
   Builder(const Scene& scene, const Frame& frame, const Coloring& coloring, const ViewBounds& shown)
@@ -46,7 +48,7 @@ class Builder {
         add_curves(curves, static_cast<std::uint32_t>(object));
     if (scene_.dimension == 3)
       for (const ColliderSpec& collider : scene_.colliders)
-        if (collider.look.visible) add_collider(collider);
+        if (collider.look.visible && (is_seen(collider.look) || collider.inside)) add_collider(collider);
     return std::move(stage_);
   }
 
@@ -61,7 +63,7 @@ class Builder {
   /// The visible object of that name, or -1.
   int object_named(const std::string& name) const {
     for (std::size_t o = 0; o < scene_.objects.size(); ++o)
-      if (scene_.objects[o].name == name) return scene_.objects[o].look.visible ? static_cast<int>(o) : -1;
+      if (scene_.objects[o].name == name) return is_seen(scene_.objects[o].look) ? static_cast<int>(o) : -1;
     return -1;
   }
 
@@ -81,7 +83,7 @@ class Builder {
     std::vector<std::vector<Vec<float, 3>>> skinned(scene_.objects.size());
     for (std::size_t i = 0; i < x.count; ++i) {
       const auto o = object != nullptr ? static_cast<std::size_t>(integer_at(*object, i)) : 0;
-      if (o >= scene_.objects.size() || !scene_.objects[o].look.visible) continue;
+      if (o >= scene_.objects.size() || !is_seen(scene_.objects[o].look)) continue;
       const Vec<float, 3> p = point_at(x, i);
       if (scene_.objects[o].look.surface && !value.on_scale()) {
         skinned[o].push_back(p);

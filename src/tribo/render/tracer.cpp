@@ -22,6 +22,7 @@ namespace {
 
 using V = Vec<float, 3>;
 constexpr float pi = std::numbers::pi_v<float>;
+constexpr int most_layers = 1000;  ///< of translucent surfaces that a ray passes through
 
 V product(const V& a, const V& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
 V mix(const V& a, const V& b, float t) { return (1 - t) * a + t * b; }
@@ -86,7 +87,13 @@ class World {
     rtcCommitScene(solid_.get());
     rtcCommitScene(clear_.get());
     if (const RTCError error = rtcGetDeviceError(device_.get()); error != RTC_ERROR_NONE) embree_failure(error);
-    for (const Surface& surface : stage.surfaces) translucent_ = translucent_ || surface.opacity < 1;
+    const auto look_at = [&](std::uint32_t surface) {
+      translucent_ = translucent_ || stage.surfaces[surface].opacity < 1;
+    };
+    for (const std::uint32_t surface : stage.spheres.surface) look_at(surface);
+    for (const StageMesh& mesh : stage.meshes)
+      if (!mesh.clear) look_at(mesh.surface);
+    for (const StageCurves& curves : stage.curves) look_at(curves.surface);
   }
 
   /// What a ray meets.
@@ -135,7 +142,7 @@ class World {
     return hit;
   }
 
-  /// The share of light that comes through; `chance` decides at what is neither solid nor clear.
+  /// Whether light comes through; `chance`, evenly distributed, decides at what is neither solid nor clear.
   bool open(const V& from, const V& direction, float chance) const {
     for (const StagePlane& plane : stage_.planes)
       if (distance_to(plane, from, direction) < std::numeric_limits<float>::infinity()) return false;
@@ -148,7 +155,7 @@ class World {
       return ray.tfar >= 0;
     }
     float transmitted = 1, start = 0;
-    for (int i = 0; i < 64 && transmitted > chance; ++i) {
+    for (int i = 0; i < most_layers && transmitted > chance; ++i) {
       RTCRayHit query = make_query(from, direction, start);
       rtcIntersect1(solid_.get(), &context, &query);
       if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return true;
@@ -272,8 +279,8 @@ class World {
     }
     if (dot(hit.face, direction) > 0) hit.face = -hit.face;
     if (dot(hit.normal, hit.face) < 0) hit.normal = -hit.normal;
-    // Seen from where the true surface faces away, an averaged normal must still face the ray.
-    if (dot(hit.normal, direction) > 0) hit.normal = hit.face;
+    // Seen from where the true surface faces away, an averaged normal must still face the ray; it may also vanish.
+    if (!(dot(hit.normal, direction) < 0)) hit.normal = hit.face;
     return hit;
   }
 
@@ -281,7 +288,7 @@ class World {
   DeviceHandle device_;
   SceneHandle solid_, clear_;
   std::vector<Part> solid_parts_, clear_parts_;
-  bool translucent_ = false;
+  bool translucent_ = false;  ///< whether anything that throws shadows is
 };
 
 /// Lambert under a GGX coat: for a light direction, radiance out per radiance in, times the cosine.
@@ -405,7 +412,7 @@ class Tracer {
         break;
       }
       const V point = from + hit.t * direction;
-      if (hit.surface->opacity < 1 && passed < 64) {
+      if (hit.surface->opacity < 1 && passed < most_layers) {
         if (sampler.next()[0] >= hit.surface->opacity) {
           from = point - hit.skin * hit.face;
           ++passed;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tribo/core/errors.h"
 #include "tribo/core/process.h"
@@ -73,6 +74,21 @@ void make_directory(const std::filesystem::path& path) {
   if (error) throw io_error("create", path.string(), error.value());
 }
 
+/// Removes a folder in the end when nothing is in it.
+class RemoveIfEmpty {
+ public:
+  explicit RemoveIfEmpty(std::string folder) : folder_(std::move(folder)) {}
+  ~RemoveIfEmpty() {
+    std::error_code in_use;
+    std::filesystem::remove(folder_, in_use);
+  }
+  RemoveIfEmpty(const RemoveIfEmpty&) = delete;
+  RemoveIfEmpty& operator=(const RemoveIfEmpty&) = delete;
+
+ private:
+  std::string folder_;
+};
+
 /// One picture to draw.
 struct Shot {
   int frame;
@@ -108,8 +124,15 @@ class Rendering {
     if (movie_ && !find_program("ffmpeg"))
       note("ffmpeg is not installed: the pictures will be drawn, but no movie made");
     const std::vector<Shot> shots = plan();
-    if (movie_) make_directory(pictures());
-    AtomicFile probe(shots.front().path);  // says at once when nothing can be written there
+    std::optional<RemoveIfEmpty> folder;
+    if (movie_) {
+      folder.emplace(pictures());
+      make_directory(pictures());
+      if (frames_.back() - frames_.front() + 1 != static_cast<int>(frames_.size()))
+        note(fmt::format("frames are missing between {} and {}: the movie will jump there", frames_.front(),
+                         frames_.back()));
+    }
+    { const AtomicFile probe(shots.front().path); }  // says at once when nothing can be written there
     const Renderer renderer(scene_, bounds_of_motion(run_, frames_), values_of(run_, scene_, frames_));
     if (const Coloring& coloring = renderer.coloring(); is_on_scale(coloring.mode))
       note(fmt::format("colors show {}, from {:.4g} to {:.4g}", coloring.mode, coloring.low, coloring.high));
@@ -169,8 +192,13 @@ class Rendering {
     }
     const double fps = frames_.size() == 1 ? 24 : scene_.fps;
     try {
-      write_movie(output_, pictures() + "/%06d.png", 0, fps);
+      write_movie(output_, {pictures(), "", 0, count}, fps);
     } catch (const Error& error) {
+      if (options_.stop != nullptr && options_.stop->load()) {  // Ctrl-C reached ffmpeg, too
+        result.finished = false;
+        result.pictures = pictures();
+        return;
+      }
       throw Error(error.code(), fmt::format("{}\nthe pictures are in {}", error.what(), pictures()));
     }
     result.files = {output_};
@@ -180,7 +208,6 @@ class Rendering {
     }
     std::error_code error;  // what cannot be removed does no harm
     for (std::size_t i = 0; i < count; ++i) std::filesystem::remove(fmt::format("{}/{:06}.png", pictures(), i), error);
-    std::filesystem::remove(pictures(), error);  // only when nothing else is in it
   }
 
   const RenderOptions& options_;

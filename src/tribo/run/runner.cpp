@@ -150,7 +150,7 @@ class Run {
         if (format == writer.name && writer.unavailable != nullptr)
           throw Error(ExitCode::bad_input, fmt::format("cannot write \"{}\": {}", format, writer.unavailable));
     RunDirectory::check(options_.directory, mode_);
-    if (options_.render) require_renderer();
+    if (options_.render) require_renderer_while_simulating(scene);
     if (options_.resume) check_same_scene(scene, RunDirectory(options_.directory, RunDirectory::Mode::read));
     return {scene, options_.simulation};
   }

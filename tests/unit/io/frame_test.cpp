@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "bodies.h"
 #include "scratch.h"
 
 namespace tribo {
@@ -82,6 +83,125 @@ TEST(Frame, needs_its_meta) {
   frame = some_frame(1);
   frame.objects[0] = "\xff";
   EXPECT_THROW(to_container(frame), Error);
+}
+
+TEST(Frame, with_meshes_and_strands_survives_the_file) {
+  const Scratch dir;
+  const Frame frame = frame_with_bodies(3);
+  ASSERT_GE(frame.meshes.size(), 2u);
+  ASSERT_GE(frame.curves.size(), 2u);
+  write_frame(dir / "a.tbf", frame);
+  const Frame read = read_frame(dir / "a.tbf");
+  EXPECT_TRUE(equal(read, frame));
+  EXPECT_EQ(read.meshes[0].triangles.name, "triangles");
+  EXPECT_EQ(read.columns.size(), frame.columns.size());  // their arrays are no columns of particles
+  Frame without = frame;
+  without.meshes.clear();
+  EXPECT_FALSE(equal(read, without));
+  Frame bare = frame;  // a mesh of nothing, and no strand at all
+  bare.meshes[0] = {"bare", array_of<float>("x", 3, {}), array_of<float>("v", 3, {}),
+                    array_of<std::int32_t>("triangles", 3, {})};
+  bare.curves[0] = {"bald", array_of<float>("x", 3, {}), array_of<float>("v", 3, {}),
+                    array_of<std::int32_t>("sizes", 1, {})};
+  write_frame(dir / "b.tbf", bare);
+  EXPECT_TRUE(equal(read_frame(dir / "b.tbf"), bare));
+}
+
+TEST(Frame, with_damaged_meshes_or_strands_is_refused) {
+  using Mistake = std::function<void(Frame&)>;
+  const std::string triangles = "mesh jello has triangles of vertices it does not have";
+  const std::string sizes = "strands sand has strands whose sizes do not fit its points";
+  const auto corners = [](const std::vector<std::int32_t>& all) {
+    return [all](Frame& f) { f.meshes[0].triangles = array_of<std::int32_t>("triangles", 3, all); };
+  };
+  const auto strands = [](const std::vector<std::int32_t>& all) {
+    return [all](Frame& f) { f.curves[0].sizes = array_of<std::int32_t>("sizes", 1, all); };
+  };
+  const std::vector<std::pair<std::string, Mistake>> mistakes = {
+      {triangles, corners({0, 1, 4})},
+      {triangles, corners({0, 1, -1})},
+      {triangles, corners({0, 1, std::numeric_limits<std::int32_t>::max()})},
+      {triangles,
+       [](Frame& f) {
+         f.meshes[0].triangles = array_of<std::int32_t>("triangles", 2, {0, 1});
+       }},
+      {triangles,
+       [](Frame& f) {
+         f.meshes[0].triangles = array_of<float>("triangles", 3, {0, 1, 2});
+       }},
+      {triangles, [](Frame& f) { f.meshes[0].triangles.data.pop_back(); }},
+      {"mesh jello has points of another shape",
+       [](Frame& f) {
+         f.meshes[0].x = array_of<float>("x", 2, {0, 0, 1, 0, 1, 1, 0, 1});
+       }},
+      {"mesh jello has points of another shape",
+       [](Frame& f) { f.meshes[0].x = array_of<std::int32_t>("x", 3, std::vector<std::int32_t>(12)); }},
+      {"mesh jello has velocities that do not fit its points",
+       [](Frame& f) {
+         f.meshes[0].v = array_of<float>("v", 3, {0, 0, 0});
+       }},
+      {"mesh jello has velocities that do not fit its points",
+       [](Frame& f) { f.meshes[0].v = array_of<double>("v", 3, std::vector<double>(12)); }},
+      {sizes, strands({3, 3})},
+      {sizes, strands({4})},
+      {sizes, strands({4, 1})},
+      {sizes, strands({5, 0})},
+      {sizes, strands({7, -2})},
+      {sizes, strands({})},
+      {sizes, strands({std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::max(), 7})},
+      {sizes,
+       [](Frame& f) {
+         f.curves[0].sizes = array_of<float>("sizes", 1, {3, 2});
+       }},
+      {"strands sand has points of another shape",
+       [](Frame& f) {
+         f.curves[0].x = array_of<float>("x", 1, {0, 0, 0, 0, 0});
+       }},
+  };
+  for (std::size_t i = 0; i < mistakes.size(); ++i) {
+    const auto& [message, make] = mistakes[i];
+    SCOPED_TRACE(std::to_string(i) + " " + message);
+    Frame frame = frame_with_bodies(1);
+    Container container = to_container(frame);
+    make(frame);
+    try {
+      to_container(frame);
+      ADD_FAILURE() << "was written";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::internal);
+      EXPECT_TRUE(contains(error.what(), message));
+    }
+    // The same arrays as a damaged or foreign file would hold them.
+    for (NamedArray& array : container.arrays) {
+      const auto put = [&](const char* name, const NamedArray& from) {
+        if (array.name != name) return;
+        array = from;
+        array.name = name;
+      };
+      put("mesh 0/x", frame.meshes[0].x);
+      put("mesh 0/v", frame.meshes[0].v);
+      put("mesh 0/triangles", frame.meshes[0].triangles);
+      put("curves 0/x", frame.curves[0].x);
+      put("curves 0/sizes", frame.curves[0].sizes);
+    }
+    const std::string said = io_error_of([&] { to_frame(container, "f.tbf"); });
+    EXPECT_TRUE(contains(said, "f.tbf is damaged: " + message));
+    EXPECT_TRUE(contains(said, "simulate it again"));
+  }
+}
+
+TEST(Frame, names_the_array_of_a_mesh_that_is_missing) {
+  for (const std::string name : {"mesh 1/v", "curves 0/sizes"}) {
+    Container container = to_container(frame_with_bodies(1));
+    std::erase_if(container.arrays, [&](const NamedArray& array) { return array.name == name; });
+    EXPECT_TRUE(contains(io_error_of([&] { to_frame(container, "f.tbf"); }),
+                         "f.tbf is damaged: array " + name + " is missing"));
+  }
+  Container container = to_container(frame_with_bodies(1));
+  container.meta = R"({"number":1,"time":0,"objects":["a","b"],"materials":["a","b"],"meshes":[3]})";
+  EXPECT_TRUE(contains(io_error_of([&] { to_frame(container, "f.tbf"); }), "f.tbf is damaged"));
+  container.meta = R"({"number":1,"time":0,"objects":["a","b"],"materials":["a","b"],"meshes":"jello"})";
+  EXPECT_TRUE(contains(io_error_of([&] { to_frame(container, "f.tbf"); }), "f.tbf is damaged"));
 }
 
 }  // namespace

@@ -87,10 +87,18 @@ inline bool equal(const Container& a, const Container& b) {
                     [](const NamedArray& p, const NamedArray& q) { return equal(p, q); });
 }
 
+inline bool equal(const FrameMesh& a, const FrameMesh& b) {
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.triangles, b.triangles);
+}
+inline bool equal(const FrameCurves& a, const FrameCurves& b) {
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes);
+}
 inline bool equal(const Frame& a, const Frame& b) {
+  const auto same = [](const auto& p, const auto& q) {
+    return std::equal(p.begin(), p.end(), q.begin(), q.end(), [](const auto& r, const auto& s) { return equal(r, s); });
+  };
   return a.number == b.number && a.time == b.time && a.objects == b.objects && a.materials == b.materials &&
-         std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-                    [](const NamedArray& p, const NamedArray& q) { return equal(p, q); });
+         same(a.columns, b.columns) && same(a.meshes, b.meshes) && same(a.curves, b.curves);
 }
 
 /// `count` particles scattered over a lattice, two objects of one material each.
