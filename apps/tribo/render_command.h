@@ -33,7 +33,7 @@ struct RenderCommand {
     std::vector<std::string> modes;
     for (const Choice& mode : color_modes()) modes.emplace_back(mode.name);
     app.add_option("directory", directory, "run directory")->required();
-    app.add_option("-o,--output", options.output, "a .png or .mp4 file; in DIRECTORY/render when not given");
+    app.add_option("-o,--output", options.output, "a .png or .mp4 file; in DIRECTORY/pictures when not given");
     auto* const one = app.add_option("--frame", frame, "only this one");
     app.add_option("--frames", options.frames, "only these: 3:10, or 3:")->excludes(one);
     app.add_option("--size", size, "of the picture in pixels: 1280x720");
@@ -107,8 +107,11 @@ struct RenderCommand {
       const auto [low, high] = split(*range, ':', "--range", "LOW:HIGH, e.g. 0:2.5");
       set("range", fmt::format(R"({{"low": {}, "high": {}}})", low, high));
     }
-    if (!camera.empty())
-      for (const Override& override_ : camera_overrides(camera)) options.overrides.push_back(override_);
+    if (!camera.empty()) {
+      const CameraChoice choice = parse_camera(camera);
+      options.overrides.insert(options.overrides.end(), choice.overrides.begin(), choice.overrides.end());
+      options.framed = choice.framed;
+    }
   }
 };
 

@@ -88,7 +88,7 @@ grep -aq 'frame 4, time 0.08 s' deep/er/still.png || fail "the picture does not 
 render 0 'last.png' run -o last.png
 render 0 'ten.png' run -o ten.png --frame 10
 cmp last.png ten.png || fail "a still is not of the last frame"
-render 0 'run/render/mixture_000004.png' run --frame 4
+render 0 'run/pictures/mixture_000004.png' run --frame 4
 render 0 'sequence_000002.png' run --frames 2:4 -o sequence.png
 [ "$(ls sequence*)" = "$(printf 'sequence_%06d.png\n' 2 3 4)" ] || fail "still sequence: $(ls sequence*)"
 cmp -s sequence_000002.png sequence_000004.png && fail "different frames give the same picture"
@@ -204,7 +204,7 @@ if [ $has_ffmpeg = yes ]; then
   [ "$(frames_of "file:$name.mp4")" -eq 2 ] || fail "a movie took pictures of an older one"
   [ "$(ls "$name.frames" | wc -l)" -eq 8 ] || fail "--keep-pictures kept $(ls "$name.frames")"
   render 0 'frames are missing between 0 and 10: the movie will jump' gap -o gap.mp4
-  render 0 'run/render/mixture.mp4' run --frames 2:4 --turntable
+  render 0 'run/pictures/mixture.mp4' run --frames 2:4 --turntable
 fi
 render 0 'around_000000.png to around_000095.png' run --frame 4 --turntable -o around.png
 cmp -s around_000000.png around_000048.png && fail "the turntable does not turn"

@@ -9,7 +9,7 @@ std::string summary(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) text += finding.text() + "\n";
   const std::size_t n = findings.size();
-  return text + std::to_string(n) + (n == 1 ? " error. " : " errors. ") + "Nothing was simulated.";
+  return text + std::to_string(n) + (n == 1 ? " error" : " errors") + "; nothing was done";
 }
 
 }  // namespace

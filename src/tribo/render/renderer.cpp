@@ -56,6 +56,9 @@ class PictureWriter final : public FrameWriter {
     const std::string last = files_.directory() + "/" + files_.file_name(frames.back());
     on_note_("picture: " + last);
     if (frames.size() < 2 || (stop_ != nullptr && stop_->load())) return;
+    if (frames.front() > 0)
+      on_note_(fmt::format("the first {} pictures were not drawn; 'tribo render' makes a movie of the whole run",
+                           frames.front()));
     if (frames.back() - frames.front() + 1 != static_cast<int>(frames.size())) {
       on_note_("no movie: pictures are missing in " + files_.directory());
       return;

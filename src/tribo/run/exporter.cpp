@@ -20,8 +20,9 @@ const WriterEntry& writer_named(const std::string& format) {
     if (entry.unavailable == nullptr) return entry;
     throw Error(ExitCode::bad_input, fmt::format("cannot write \"{}\": {}", format, entry.unavailable));
   }
-  throw Error(ExitCode::bad_input, fmt::format("no format is called \"{}\"{}; there are {}", format,
-                                               did_you_mean(format, names), quoted_list(names)));
+  std::string hint = did_you_mean(format, names);
+  if (hint.empty()) hint = "; there are " + quoted_list(names);
+  throw Error(ExitCode::bad_input, fmt::format("no format is called \"{}\"{}", format, hint));
 }
 
 }  // namespace

@@ -104,11 +104,15 @@ class Rendering {
         scene_(parse_scene(run_.read_scene(), run_.scene_path(), options.overrides)),
         frames_(select_frames(run_, options.frames)) {
     require_renderer();
+    if (options.framed) {
+      scene_.render.camera.from.reset();
+      scene_.render.camera.to.reset();
+    }
     output_ = options.output;
     const std::string name = as_file_name(scene_.name, "frame");
     if (output_.empty()) {
       const bool still = frames_.size() == 1 && !options.turntable;
-      output_ = directory + "/render/" + name + (still ? fmt::format("_{:06}.png", frames_[0]) : ".mp4");
+      output_ = directory + "/pictures/" + name + (still ? fmt::format("_{:06}.png", frames_[0]) : ".mp4");
     }
     const std::string extension = std::filesystem::path(output_).extension().string();
     movie_ = extension == ".mp4";
@@ -245,12 +249,13 @@ RenderResult render_run(const std::string& directory, const RenderOptions& optio
   return Rendering(directory, options).go();
 }
 
-std::vector<Override> camera_overrides(const std::string& text) {
+CameraChoice parse_camera(const std::string& text) {
   static const std::map<std::string, std::pair<double, double>> views{
       {"front", {0, 0}}, {"right", {90, 0}}, {"back", {180, 0}}, {"left", {-90, 0}}, {"top", {0, 90}}};
   const auto angles = [](double azimuth, double elevation) {
-    return std::vector<Override>{
-        {"/render/camera", fmt::format(R"({{"azimuth": {}, "elevation": {}}})", azimuth, elevation)}};
+    return CameraChoice{{{"/render/camera/azimuth", fmt::format("{}", azimuth)},
+                         {"/render/camera/elevation", fmt::format("{}", elevation)}},
+                        true};
   };
   if (const auto view = views.find(text); view != views.end()) return angles(view->second.first, view->second.second);
   std::vector<std::vector<double>> parts;
@@ -264,7 +269,7 @@ std::vector<Override> camera_overrides(const std::string& text) {
   if (placed && (parts.size() == 2 || parts[2].size() == 1)) {
     std::vector<Override> all{{"/render/camera/from", json_list(parts[0])}, {"/render/camera/to", json_list(parts[1])}};
     if (parts.size() == 3) all.push_back({"/render/camera/fov", fmt::format("{}", parts[2][0])});
-    return all;
+    return {all, false};
   }
   throw Error(ExitCode::bad_input,
               fmt::format("--camera {}: expected front, back, left, right, top, AZIMUTH,ELEVATION in degrees, or "

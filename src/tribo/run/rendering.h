@@ -11,9 +11,10 @@
 namespace tribo {
 
 struct RenderOptions {
-  std::string output;               ///< .png or .mp4; empty: in DIR/render
+  std::string output;               ///< .png or .mp4; empty: in DIR/pictures
   std::string frames;               ///< which, as select_frames reads it; empty: all, or the last for a .png
   int threads = 0;                  ///< 0: all
+  bool framed = false;             ///< see CameraChoice
   bool turntable = false;           ///< the camera goes around once
   bool keep_pictures = false;       ///< of a movie
   std::vector<Override> overrides;  ///< of the scene: how it looks
@@ -31,8 +32,12 @@ struct RenderResult {
 /// Draws frames of a run as PNG files or as a movie. Throws Error; finished pictures stay.
 RenderResult render_run(const std::string& directory, const RenderOptions& options);
 
-/// What `--camera` means, as overrides of the scene: "front", "back", "left", "right", "top", "AZIMUTH,ELEVATION" or
+/// What `--camera` means: "front", "back", "left", "right", "top", "AZIMUTH,ELEVATION" or
 /// "X,Y,Z:X,Y,Z[:FOV]" (from, to, field of view; lengths in m, angles in degrees). Throws Error (bad input).
-std::vector<Override> camera_overrides(const std::string& text);
+struct CameraChoice {
+  std::vector<Override> overrides;  ///< of the scene
+  bool framed = false;              ///< the camera's place follows from what there is to see, whatever the scene says
+};
+CameraChoice parse_camera(const std::string& text);
 
 }  // namespace tribo

@@ -50,7 +50,8 @@ Look read_look(ParamReader& in, const Look& fallback) {
     if (const auto parsed = parse_color(color)) {
       look.color = *parsed;
     } else if (!inner.describing()) {
-      inner.complain("color", "expected a color such as \"#d9b36c\": # and six hexadecimal digits");
+      inner.complain("color",
+                     "expected a color such as \"#d9b36c\", # and six hexadecimal digits, got \"" + color + "\"");
     }
     look.roughness = inner.number("roughness", "1", within(0, 1), "0 polished, 1 chalk", fallback.roughness);
     look.metallic = inner.number("metallic", "1", within(0, 1), "0 plastic or stone, 1 metal", fallback.metallic);
