@@ -36,6 +36,9 @@ struct ExportCommand {
     ProgressDisplay display(quiet);
     for (const std::string& set : sets) options.overrides.push_back(parse_override(set));
     options.on_frame = [&](int done, int of) { display.count("exported", done, of); };
+    options.on_note = [&](const std::string& text) {
+      if (!quiet) display.note(text);
+    };
     options.stop = &stop_requested;
     catch_interrupts();
     const ExportResult result = export_run(directory, options);

@@ -52,6 +52,8 @@ struct RenderCommand {
   }
 
   int operator()() {
+    if (frame.find(':') != std::string::npos)
+      throw Error(ExitCode::bad_input, fmt::format("--frame {}: expected one frame; --frames takes a range", frame));
     if (!frame.empty()) options.frames = frame;
     for (const std::string& set : sets) options.overrides.push_back(parse_override(set));
     add_flags();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bgeo.py FILE.bgeo FRAME.tbf [MESH ...]: checks a Houdini geometry file against the published layout of geometry in
-binary JSON (that of Houdini's own hjson.py and hgeo.py), and its points against tribo's frame, number by number. Every MESH is the
-name of a body whose triangles must be there. Shares no code with the program that wrote the file."""
+binary JSON (that of Houdini's own hjson.py and hgeo.py), and its points against tribo's frame, number by number. Every
+MESH is the name of a body whose triangles must be there. Shares no code with the program that wrote the file."""
 import array
 import struct
 import sys

@@ -194,7 +194,7 @@ if [ $has_ffmpeg = yes ]; then
   ffmpeg -v error -i movie.mp4 -f framemd5 - >described
   grep -q '#dimensions 0: 64x48' described && grep -q '#tb 0: 1/50' described || fail "movie: $(cat described)"
   missing movie.frames
-  # Pictures that an earlier, longer movie left there are no part of it; odd sizes are padded; any path will do.
+  # Pictures that an earlier, longer movie left there go; odd sizes are padded; any path will do.
   name='100% %d: odd'
   mkdir "$name.frames"
   for i in 0 1 2 3 4 5; do cp last.png "$name.frames/00000$i.png"; done
@@ -202,14 +202,12 @@ if [ $has_ffmpeg = yes ]; then
   [ "$(frames_of "file:$name.mp4")" -eq 8 ] || fail "odd movie: $(frames_of "file:$name.mp4") frames"
   expect 0 'odd.mp4' "$tribo" render run --size 65x49 --samples 1 --frames 3:4 -o "$name.mp4" --keep-pictures
   [ "$(frames_of "file:$name.mp4")" -eq 2 ] || fail "a movie took pictures of an older one"
-  [ "$(ls "$name.frames" | wc -l)" -eq 8 ] || fail "--keep-pictures kept $(ls "$name.frames")"
+  [ "$(ls "$name.frames" | wc -l)" -eq 2 ] || fail "--keep-pictures kept $(ls "$name.frames")"
   render 0 'frames are missing between 0 and 10: the movie will jump' gap -o gap.mp4
   render 0 'run/pictures/mixture.mp4' run --frames 2:4 --turntable
 fi
 render 0 'around_000000.png to around_000095.png' run --frame 4 --turntable -o around.png
 cmp -s around_000000.png around_000048.png && fail "the turntable does not turn"
-cmp around_000000.png <("$tribo" render run --frame 4 "${small[@]}" -q -o front.png && cat front.png) ||
-  fail "the turntable does not begin at the front"
 nothing_half_written
 
 # --- while simulating ------------------------------------------------------------------------------------------------

@@ -57,18 +57,19 @@ using ProfilePiece = std::vector<Vec<double, 2>>;
 inline SurfaceMesh revolved_surface(const std::vector<ProfilePiece>& pieces, int around = 96) {
   SurfaceMesh mesh;
   for (const ProfilePiece& piece : pieces) {
-    const auto first = static_cast<std::int32_t>(mesh.vertices.size());
-    for (const Vec<double, 2>& p : piece)
-      for (int k = 0; k < around; ++k) {
+    std::vector<std::int32_t> first;  // vertex of each row; on the axis the ring is a single point
+    for (const Vec<double, 2>& p : piece) {
+      first.push_back(static_cast<std::int32_t>(mesh.vertices.size()));
+      const int count = p[0] > 0 ? around : 1;
+      for (int k = 0; k < count; ++k) {
         const double angle = 2 * std::numbers::pi * k / around;
         mesh.add({{p[0] * std::cos(angle), p[1], p[0] * std::sin(angle)}});
       }
-    const auto at = [&](std::size_t row, int k) {
-      return first + static_cast<std::int32_t>(row) * around + k % around;
-    };
+    }
+    const auto at = [&](std::size_t row, int k) { return first[row] + (piece[row][0] > 0 ? k % around : 0); };
     for (std::size_t row = 0; row + 1 < piece.size(); ++row)
       for (int k = 0; k < around; ++k) {
-        // On the axis a ring is a point: one of the two triangles of a cell would have no area.
+        // Next to the axis one of the two triangles of a cell has no area.
         if (piece[row][0] > 0) mesh.triangles.push_back({{at(row, k), at(row, k + 1), at(row + 1, k)}});
         if (piece[row + 1][0] > 0) mesh.triangles.push_back({{at(row, k + 1), at(row + 1, k + 1), at(row + 1, k)}});
       }

@@ -90,6 +90,10 @@ bool is_plot_name(const std::string& path) {
 
 void write_plot(const std::string& path, const std::string& svg) {
   if (!is_plot_name(path)) throw Error(ExitCode::bad_input, path + ": the name of a plot ends in .svg or .png");
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) throw io_error("create", folder.string(), error.value());
   if (lower_extension(path) == ".svg") {
     write_text(path, svg);
     return;

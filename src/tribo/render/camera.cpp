@@ -24,6 +24,17 @@ ViewBounds bounds_of(const Shape<double>& shape, const Pose& pose) {
   return placed;
 }
 
+/// What two boxes have in common; `a` when they are apart.
+ViewBounds common(const ViewBounds& a, const ViewBounds& b) {
+  ViewBounds both = a;
+  for (int k = 0; k < 3; ++k) {
+    both.low[k] = std::max(a.low[k], b.low[k]);
+    both.high[k] = std::min(a.high[k], b.high[k]);
+    if (both.low[k] > both.high[k]) return a;
+  }
+  return both;
+}
+
 /// The part of a container that pictures show: its walls around the contents, and its floor.
 ViewBounds shown_part(const ViewBounds& container, const ViewBounds& contents, const Vec<double, 3>& up) {
   ViewBounds part = container;
@@ -32,6 +43,20 @@ ViewBounds shown_part(const ViewBounds& container, const ViewBounds& contents, c
     if (up[k] < -0.7) part.low[k] = std::clamp(contents.low[k], part.low[k], part.high[k]);
   }
   return part;
+}
+
+/// The least distance from `target` at which every corner is inside the picture, with some air around.
+double fitting_distance(const Camera& camera, const ViewBounds& bounds, const Vec<double, 3>& target, double aspect) {
+  constexpr double air = 1.1;
+  double distance = 0;
+  for (int i = 0; i < 8; ++i) {
+    const Vec<double, 3> p = bounds.corner(i) - target;
+    const double nearer = -dot(p, camera.forward);
+    const double across = std::abs(dot(p, camera.right)) / (camera.tan_half_fov * aspect);
+    const double upward = std::abs(dot(p, camera.up)) / camera.tan_half_fov;
+    distance = std::max(distance, nearer + air * std::max(across, upward));
+  }
+  return distance;
 }
 
 }  // namespace
@@ -82,7 +107,10 @@ ViewBounds interesting_bounds(const Scene& scene, const ViewBounds& motion) {
       const ViewBounds there = bounds_of(collider.shape, collider.motion.pose(key.time));
       if (there.empty()) continue;
       if (collider.inside) {
-        shown.include(shown_part(there, motion.empty() ? there : motion, up));
+        // Of a container far larger than its contents, a piece around them.
+        ViewBounds nearby = motion;
+        nearby.grow(2 * motion.radius());
+        shown.include(motion.empty() ? there : shown_part(common(there, nearby), motion, up));
       } else if (motion.empty() || there.radius() < 4 * motion.radius()) {  // else a part of the landscape
         shown.include(there);
       }
@@ -98,7 +126,8 @@ ViewBounds interesting_bounds(const Scene& scene, const ViewBounds& motion) {
 ViewBounds expected_motion(const Scene& scene) {
   ViewBounds motion;
   for (const ObjectSpec& object : scene.objects)
-    motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
+    if (object.look.visible)
+      motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
   if (motion.empty()) return motion;
   const Vec<double, 3> up = up_direction(scene);
   const Vec<double, 3> center = motion.center();
@@ -111,9 +140,25 @@ ViewBounds expected_motion(const Scene& scene) {
       if (slope < 0.5) continue;
       const double drop = dot(normal, center - pose.at) / slope;
       if (drop > 0) motion.include(center - drop * up);
+    } else if (collider.inside) {  // down to its floor
+      const ViewBounds there = bounds_of(collider.shape, pose);
+      for (int k = 0; k < 3; ++k) {
+        if (up[k] > 0.7) motion.low[k] = std::min(motion.low[k], there.low[k]);
+        if (up[k] < -0.7) motion.high[k] = std::max(motion.high[k], there.high[k]);
+      }
     }
   }
   return motion;
+}
+
+Camera drawn_back(const Camera& camera, const ViewBounds& bounds, const Vec<double, 3>& center, const Horizon& horizon,
+                  double aspect) {
+  double distance = std::sqrt(squared_norm(camera.from - center));
+  for (int degrees = 0; degrees < 360; degrees += 10)
+    distance = std::max(distance, fitting_distance(turned(camera, center, horizon, degrees), bounds, center, aspect));
+  Camera result = camera;
+  result.from = center - distance * camera.forward;
+  return result;
 }
 
 Camera turned(const Camera& camera, const Vec<double, 3>& center, const Horizon& horizon, double degrees) {
@@ -139,19 +184,7 @@ Camera place_camera(const CameraSpec& spec, const ViewBounds& bounds, const Hori
   const bool vertical = std::abs(dot(camera.forward, horizon.up)) > 0.9999;
   camera.right = unit(cross(camera.forward, vertical ? -horizon.front : horizon.up));
   camera.up = cross(camera.right, camera.forward);
-  if (!spec.from) {
-    // The least distance at which every corner is inside the picture, with some air around.
-    constexpr double air = 1.1;
-    double distance = 0;
-    for (int i = 0; i < 8; ++i) {
-      const Vec<double, 3> p = bounds.corner(i) - target;
-      const double nearer = -dot(p, camera.forward);
-      const double across = std::abs(dot(p, camera.right)) / (camera.tan_half_fov * aspect);
-      const double upward = std::abs(dot(p, camera.up)) / camera.tan_half_fov;
-      distance = std::max(distance, nearer + air * std::max(across, upward));
-    }
-    camera.from = target - distance * camera.forward;
-  }
+  if (!spec.from) camera.from = target - fitting_distance(camera, bounds, target, aspect) * camera.forward;
   return camera;
 }
 

@@ -42,6 +42,10 @@ ViewBounds interesting_bounds(const Scene& scene, const ViewBounds& motion);
 /// For pictures of a run that has not been simulated yet.
 ViewBounds expected_motion(const Scene& scene);
 
+/// The camera moved back until `bounds` are in the picture from wherever `turned` may carry it.
+Camera drawn_back(const Camera& camera, const ViewBounds& bounds, const Vec<double, 3>& center, const Horizon& horizon,
+                  double aspect);
+
 /// The camera carried around the vertical through `center` [deg].
 Camera turned(const Camera& camera, const Vec<double, 3>& center, const Horizon& horizon, double degrees);
 

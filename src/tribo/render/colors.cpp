@@ -48,6 +48,7 @@ ParticleValue::ParticleValue(const std::string& mode, const Scene& scene, const 
                                 name, mode));
     return column;
   };
+  for (const ObjectSpec& object : scene.objects) visible_.push_back(object.look.visible);
   if (mode == "velocity") column_ = need("v");
   if (mode == "strain") column_ = need("strain");
   if (mode == "density") {
@@ -59,6 +60,11 @@ ParticleValue::ParticleValue(const std::string& mode, const Scene& scene, const 
     for (const ObjectSpec& object : scene.objects)
       density_.push_back(scene.materials[static_cast<std::size_t>(object.material)].density);
   }
+}
+
+bool ParticleValue::visible(std::size_t row) const {
+  const auto object = object_ != nullptr ? static_cast<std::size_t>(integer_at(*object_, row)) : 0;
+  return object >= visible_.size() || visible_[object];
 }
 
 double ParticleValue::operator()(std::size_t row) const {
@@ -84,6 +90,7 @@ void ValueRange::include(const ValueRange& other) {
 ValueRange value_range(const ParticleValue& value, std::size_t rows) {
   ValueRange range;
   for (std::size_t i = 0; i < rows; ++i) {
+    if (!value.visible(i)) continue;
     const double v = value(i);
     range.include({v, v});
   }

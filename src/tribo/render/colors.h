@@ -34,15 +34,17 @@ class ParticleValue {
   /// Whether the mode is a number on a scale at all; false for "look", "object" and "material".
   bool on_scale() const { return column_ != nullptr; }
   double operator()(std::size_t row) const;
+  bool visible(std::size_t row) const;  ///< whether the particle's object is
 
  private:
   const NamedArray* column_ = nullptr;
   const NamedArray* object_ = nullptr;
   bool inverse_ = false;
+  std::vector<bool> visible_;    ///< each object
   std::vector<double> density_;  ///< at rest, of each object; empty unless colors show density
 };
 
-/// Smallest and largest value in a frame.
+/// Smallest and largest value of visible particles in a frame.
 struct ValueRange {
   double low = 1e300;
   double high = -1e300;

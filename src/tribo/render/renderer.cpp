@@ -46,7 +46,7 @@ class PictureWriter final : public FrameWriter {
 
   void write(const Frame& frame) override {
     // Not to be stopped: a resumed run goes on after this frame, and would leave a gap.
-    const auto picture = renderer_.draw(frame, {.turn = 0, .on_progress = {}, .stop = nullptr});
+    const auto picture = renderer_.draw(frame, {.turn = 0, .turntable = false, .on_progress = {}, .stop = nullptr});
     write_png(files_.path_to_write(frame.number), *picture, picture_texts(scene_, frame));
   }
   void remove_after(int frame) override { remove_pictures_after(files_.directory(), scene_.name, frame); }
@@ -110,9 +110,11 @@ Renderer::Renderer(const Scene& scene, const ViewBounds& motion, const ValueRang
 std::optional<Picture> Renderer::draw(const Frame& frame, const Request& request) const {
   const RenderSpec& spec = scene_.render;
   const Horizon horizon(up_direction(scene_));
-  const Camera camera = turned(
-      place_camera(spec.camera, shown_, horizon, static_cast<double>(spec.width) / static_cast<double>(spec.height)),
-      spec.camera.to.value_or(shown_.center()), horizon, request.turn);
+  const double aspect = static_cast<double>(spec.width) / static_cast<double>(spec.height);
+  const Vec<double, 3> center = spec.camera.to.value_or(shown_.center());
+  Camera camera = place_camera(spec.camera, shown_, horizon, aspect);
+  if (request.turntable && !spec.camera.from) camera = drawn_back(camera, shown_, center, horizon, aspect);
+  camera = turned(camera, center, horizon, request.turn);
   TraceOptions options;
   options.width = spec.width;
   options.height = spec.height;
@@ -166,7 +168,11 @@ void write_movie(const std::string& path, const MovieSource& source, double fps)
     throw IoError(fmt::format("ffmpeg could not write {}: {}", path, result.last_line()));
   }
   std::filesystem::rename(temporary, path, error);
-  if (error) throw io_error("rename to", path, error.value());
+  if (error) {
+    std::error_code left;
+    std::filesystem::remove(temporary, left);
+    throw io_error("write", path, error.value());
+  }
 }
 
 void remove_pictures_after(const std::string& directory, const std::string& scene_name, int frame) {

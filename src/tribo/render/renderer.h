@@ -30,6 +30,7 @@ class Renderer {
 
   struct Request {
     double turn = 0;                                ///< of the camera about the vertical [deg]
+    bool turntable = false;                         ///< other turns follow: stay far enough away for all of them
     std::function<void(double share)> on_progress;  ///< from any thread, one at a time
     const std::atomic<bool>* stop = nullptr;
   };

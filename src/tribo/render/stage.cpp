@@ -37,7 +37,10 @@ class Builder {
       Surface surface = surface_of(scene_.objects[o].look);
       if (coloring_.mode == "object") surface.color = palette_color(static_cast<int>(o));
       if (coloring_.mode == "material") surface.color = palette_color(scene_.objects[o].material);
-      if (coloring_.mode != "look") surface.variation = 0;
+      if (coloring_.mode != "look") {  // colors that mean something are shown as they are
+        surface.variation = surface.metallic = 0;
+        surface.opacity = 1;
+      }
       stage_.surfaces.push_back(surface);
     }
     add_particles();
@@ -195,6 +198,7 @@ class Builder {
       add_edges(walls, number);
       stage_.surfaces.push_back(stage_.surfaces[number]);  // the floor of a glass tank is no glass
       solid.surface = static_cast<std::uint32_t>(stage_.surfaces.size() - 1);
+      solid.one_sided = true;
       stage_.surfaces.back().opacity = 1;
     }
     for (StageMesh* mesh : {&solid, &walls}) {
@@ -214,6 +218,7 @@ class Builder {
     rod.color = 0.35F * rod.color;
     rod.opacity = 1;
     StageCurves edges;
+    edges.clear = true;
     edges.surface = static_cast<std::uint32_t>(stage_.surfaces.size());
     stage_.surfaces.push_back(rod);
     for (const auto& [edge, count] : uses) {

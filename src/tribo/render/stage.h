@@ -37,6 +37,8 @@ struct StageMesh {
   std::uint32_t surface = 0;
   /// Glass walls and the like: seen from their front only, by the camera only, without shadow.
   bool clear = false;
+  /// The camera sees it from its front only, as it looks into a container from below; light does not pass.
+  bool one_sided = false;
 };
 
 struct StageCurves {
@@ -44,6 +46,7 @@ struct StageCurves {
   std::vector<std::uint32_t> first;   ///< of the four points of each segment
   std::vector<std::uint32_t> strand;  ///< of each segment, for variation
   std::uint32_t surface = 0;
+  bool clear = false;  ///< seen by the camera only, without shadow
 };
 
 /// Everything on and below a plane; it goes on forever, and in pictures fades into the distance.

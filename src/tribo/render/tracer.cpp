@@ -93,7 +93,8 @@ class World {
     for (const std::uint32_t surface : stage.spheres.surface) look_at(surface);
     for (const StageMesh& mesh : stage.meshes)
       if (!mesh.clear) look_at(mesh.surface);
-    for (const StageCurves& curves : stage.curves) look_at(curves.surface);
+    for (const StageCurves& curves : stage.curves)
+      if (!curves.clear) look_at(curves.surface);
   }
 
   /// What a ray meets.
@@ -115,6 +116,10 @@ class World {
     context.flags = camera ? RTC_INTERSECT_CONTEXT_FLAG_COHERENT : RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT;
     RTCRayHit query = make_query(from, direction, 0);
     rtcIntersect1(solid_.get(), &context, &query);
+    for (int i = 0; camera && i < most_layers && is_back(query); ++i) {
+      query = make_query(from, direction, beyond(query));
+      rtcIntersect1(solid_.get(), &context, &query);
+    }
     Hit hit;
     if (query.hit.geomID != RTC_INVALID_GEOMETRY_ID) hit = described(query, solid_parts_[query.hit.geomID]);
     if (camera && !clear_parts_.empty()) {
@@ -124,12 +129,12 @@ class World {
         wall.ray.tfar = hit.t;
         rtcIntersect1(clear_.get(), &context, &wall);
         if (wall.hit.geomID == RTC_INVALID_GEOMETRY_ID) break;
-        const V normal{{wall.hit.Ng_x, wall.hit.Ng_y, wall.hit.Ng_z}};
-        if (dot(normal, direction) < 0) {
-          hit = described(wall, clear_parts_[wall.hit.geomID]);
+        const Part& part = clear_parts_[wall.hit.geomID];
+        if (part.kind != Part::Kind::mesh || facing(wall)) {
+          hit = described(wall, part);
           break;
         }
-        start = wall.ray.tfar * 1.0001F + 1e-5F * stage_.radius;
+        start = beyond(wall);
       }
     }
     for (const StagePlane& plane : stage_.planes) {
@@ -209,7 +214,7 @@ class World {
     RTCGeometry geometry = rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_ROUND_CATMULL_ROM_CURVE);
     share(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, curves.points);
     share(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, curves.first);
-    attach(geometry, {Part::Kind::curves, index}, false);
+    attach(geometry, {Part::Kind::curves, index}, curves.clear);
   }
 
   static RTCRayHit make_query(const V& from, const V& direction, float start) {
@@ -227,6 +232,20 @@ class World {
     query.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
     return query;
   }
+
+  /// Whether a triangle was hit on its front.
+  static bool facing(const RTCRayHit& query) {
+    const V normal{{query.hit.Ng_x, query.hit.Ng_y, query.hit.Ng_z}};
+    return dot(normal, {{query.ray.dir_x, query.ray.dir_y, query.ray.dir_z}}) < 0;
+  }
+  /// Whether the ray has met the back of something that only has a front.
+  bool is_back(const RTCRayHit& query) const {
+    if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
+    const Part& part = solid_parts_[query.hit.geomID];
+    return part.kind == Part::Kind::mesh && stage_.meshes[part.index].one_sided && !facing(query);
+  }
+  /// Where to go on along the ray.
+  float beyond(const RTCRayHit& query) const { return query.ray.tfar * 1.0001F + 1e-5F * stage_.radius; }
 
   static float distance_to(const StagePlane& plane, const V& from, const V& direction) {
     const float approach = dot(plane.normal, direction);
@@ -390,7 +409,7 @@ class Tracer {
     const V color =
         tone_mapped((0.62F * static_cast<float>(options_.exposure) / static_cast<float>(options_.samples)) * sum);
     for (int k = 0; k < 3; ++k) {
-      const float value = 255 * to_srgb(color[k]);
+      const float value = 255 * to_srgb(std::fmax(color[k], 0.0F));  // fmax: no number counts as black
       const float dither = unit_interval(mixed(index, 101 + static_cast<std::uint32_t>(k)));  // against banding
       picture.rgb[3 * static_cast<std::size_t>(index) + static_cast<std::size_t>(k)] =
           static_cast<std::uint8_t>(std::clamp(value + dither, 0.0F, 255.0F));

@@ -25,6 +25,21 @@ const WriterEntry& writer_named(const std::string& format) {
   throw Error(ExitCode::bad_input, fmt::format("no format is called \"{}\"{}", format, hint));
 }
 
+void write_frames(const RunDirectory& run, const Scene& scene, const std::vector<int>& frames,
+                  const ExportOptions& options, FrameWriter& writer, ExportResult& result) {
+  for (const int number : frames) {
+    if (options.stop != nullptr && options.stop->load()) {
+      result.finished = false;
+      return;
+    }
+    Frame frame = run.read_frame(number);
+    add_colliders(scene, frame);
+    writer.write(frame);
+    ++result.frames;
+    if (options.on_frame) options.on_frame(result.frames, static_cast<int>(frames.size()));
+  }
+}
+
 }  // namespace
 
 ExportResult export_run(const std::string& directory, const ExportOptions& options) {
@@ -36,16 +51,17 @@ ExportResult export_run(const std::string& directory, const ExportOptions& optio
   result.output = options.output.empty() ? directory + "/" + entry.name : options.output;
   const auto writer = entry.open(result.output, run_info(scene));
   if (options.frames.empty()) writer->remove_after(frames.back());  // of a longer run that was here before
-  for (const int number : frames) {
-    if (options.stop != nullptr && options.stop->load()) {
-      result.finished = false;
-      break;
+  if (frames.back() - frames.front() + 1 != static_cast<int>(frames.size()) && options.on_note)
+    options.on_note(fmt::format("frames are missing between {} and {}, and in what is exported, too", frames.front(),
+                                frames.back()));
+  try {
+    write_frames(run, scene, frames, options, *writer, result);
+  } catch (const Error&) {
+    try {
+      writer->finish();  // what was written before is to be of use
+    } catch (const IoError&) {
     }
-    Frame frame = run.read_frame(number);
-    add_colliders(scene, frame);
-    writer->write(frame);
-    ++result.frames;
-    if (options.on_frame) options.on_frame(result.frames, static_cast<int>(frames.size()));
+    throw;
   }
   writer->finish();
   return result;

@@ -15,6 +15,7 @@ struct ExportOptions {
   std::string frames;  ///< which, as select_frames reads it; empty: all there are
   std::vector<Override> overrides;
   std::function<void(int done, int of)> on_frame;
+  std::function<void(const std::string&)> on_note;  ///< things worth telling the user
   const std::atomic<bool>* stop = nullptr;  ///< set it to stop after the present frame
 };
 

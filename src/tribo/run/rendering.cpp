@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -23,12 +24,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Bounds of all objects in a line of statistics; empty when it does not say.
-ViewBounds bounds_in(const std::string& line) {
+bool is_visible(const Scene& scene, const std::string& object_name) {
+  for (const ObjectSpec& object : scene.objects)
+    if (object.name == object_name) return object.look.visible;
+  return false;
+}
+
+/// Bounds of all visible objects in a line of statistics; empty when it does not say.
+ViewBounds bounds_in(const std::string& line, const Scene& scene) {
   ViewBounds bounds;
   const Json stats = Json::parse(line, nullptr, false);
   if (!stats.is_object() || !stats.contains("objects")) return bounds;
-  for (const Json& object : stats["objects"])
+  for (const auto& [name, object] : stats["objects"].items()) {
+    if (!is_visible(scene, name)) continue;
     for (const char* key : {"min", "max"}) {
       const Json corner = object.value(key, Json());
       if (!corner.is_array() || corner.size() != 3 || !corner[0].is_number() || !corner[1].is_number() ||
@@ -36,13 +44,14 @@ ViewBounds bounds_in(const std::string& line) {
         continue;
       bounds.include(Vec<double, 3>{{corner[0].get<double>(), corner[1].get<double>(), corner[2].get<double>()}});
     }
+  }
   return bounds;
 }
 
 /// Where the objects are in all the frames: from the statistics, which hold it; else from the frames to be drawn.
-ViewBounds bounds_of_motion(const RunDirectory& run, const std::vector<int>& frames) {
+ViewBounds bounds_of_motion(const RunDirectory& run, const Scene& scene, const std::vector<int>& frames) {
   ViewBounds bounds;
-  for (const std::string& line : run.read_stats()) bounds.include(bounds_in(line));
+  for (const std::string& line : run.read_stats()) bounds.include(bounds_in(line, scene));
   if (!bounds.empty()) return bounds;
   for (const int number : frames) {
     const Frame frame = run.read_frame(number);
@@ -124,6 +133,8 @@ class Rendering {
   RenderResult go() {
     const std::filesystem::path parent = std::filesystem::path(output_).parent_path();
     make_directory(parent);
+    std::error_code unknown;
+    if (std::filesystem::is_directory(output_, unknown)) throw io_error("write", output_, EISDIR);
     // Before an hour of drawing, not after it.
     if (movie_ && !find_program("ffmpeg"))
       note("ffmpeg is not installed: the pictures will be drawn, but no movie made");
@@ -132,18 +143,33 @@ class Rendering {
     if (movie_) {
       folder.emplace(pictures());
       make_directory(pictures());
+      remove_old_pictures();
       if (frames_.back() - frames_.front() + 1 != static_cast<int>(frames_.size()))
         note(fmt::format("frames are missing between {} and {}: the movie will jump there", frames_.front(),
                          frames_.back()));
     }
     { const AtomicFile probe(shots.front().path); }  // says at once when nothing can be written there
-    const Renderer renderer(scene_, bounds_of_motion(run_, frames_), values_of(run_, scene_, frames_));
+    const Renderer renderer(scene_, bounds_of_motion(run_, scene_, frames_), values_of(run_, scene_, frames_));
     if (const Coloring& coloring = renderer.coloring(); is_on_scale(coloring.mode))
       note(fmt::format("colors show {}, from {:.4g} to {:.4g}", coloring.mode, coloring.low, coloring.high));
     RenderResult result;
-    for (std::size_t i = 0; i < shots.size() && result.finished; ++i) {
+    try {
+      draw(renderer, shots, result);
+    } catch (const Error& error) {
+      if (result.files.empty() || !movie_) throw;
+      throw Error(error.code(), fmt::format("{}\n{} finished pictures are kept in {}", error.what(),
+                                            result.files.size(), pictures()));
+    }
+    if (movie_) finish_movie(shots.size(), result);
+    return result;
+  }
+
+ private:
+  void draw(const Renderer& renderer, const std::vector<Shot>& shots, RenderResult& result) const {
+    for (std::size_t i = 0; i < shots.size(); ++i) {
       const Frame frame = run_.read_frame(shots[i].frame);
-      Renderer::Request request{.turn = shots[i].turn, .on_progress = {}, .stop = options_.stop};
+      Renderer::Request request{
+          .turn = shots[i].turn, .turntable = options_.turntable, .on_progress = {}, .stop = options_.stop};
       const auto report = [&, i](double share) {
         if (options_.on_progress) options_.on_progress(static_cast<double>(i) + share, static_cast<int>(shots.size()));
       };
@@ -151,23 +177,32 @@ class Rendering {
       const auto picture = renderer.draw(frame, request);
       if (!picture) {
         result.finished = false;
-        break;
+        return;
       }
       write_png(shots[i].path, *picture, picture_texts(scene_, frame));
       result.files.push_back(shots[i].path);
       report(1);
     }
-    if (movie_) finish_movie(shots.size(), result);
-    return result;
   }
 
- private:
   void note(const std::string& text) const {
     if (options_.on_note) options_.on_note(text);
   }
 
   /// Folder for the pictures of a movie.
   std::string pictures() const { return output_.substr(0, output_.size() - 4) + ".frames"; }
+
+  /// Of an earlier movie of that name.
+  void remove_old_pictures() const {
+    std::error_code error;
+    std::vector<std::filesystem::path> old;
+    for (const auto& entry : std::filesystem::directory_iterator(pictures(), error)) {
+      const std::string name = entry.path().filename().string();
+      const bool numbered = name.size() == 10 && name.find_first_not_of("0123456789") == 6 && name.ends_with(".png");
+      if (numbered) old.push_back(entry.path());
+    }
+    for (const std::filesystem::path& path : old) std::filesystem::remove(path, error);
+  }
 
   std::vector<Shot> plan() const {
     constexpr int views = 96;  // of one frame on a turntable: four seconds
@@ -191,7 +226,7 @@ class Rendering {
 
   void finish_movie(std::size_t count, RenderResult& result) const {
     if (!result.finished) {
-      result.pictures = pictures();
+      if (!result.files.empty()) result.pictures = pictures();
       return;
     }
     const double fps = frames_.size() == 1 ? 24 : scene_.fps;

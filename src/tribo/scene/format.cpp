@@ -91,17 +91,19 @@ void read_placement(ParamReader& in, Keyframe& key) {
   });
 }
 
-/// A name that is unique among `taken`.
+/// A name that is unique among `taken`, where names stand with what has them. Objects and colliders share one set:
+/// files and pictures know bodies by their names.
 std::string read_name(ParamReader& in, const std::string& index, const std::string& fallback,
                       std::map<std::string, std::string>& taken) {
   const std::string shown_fallback = in.describing() ? "" : fallback;
   const std::string name =
-      in.text("name", "unique; by default the type, or \"collider\", and its index", shown_fallback);
+      in.text("name", "unique among objects and colliders; by default the type, or \"collider\", and its index",
+              shown_fallback);
   const auto [other, is_new] = taken.emplace(name, index);
   if (name.empty()) {
     in.complain("name", "expected a text that is not empty");
   } else if (!is_new) {
-    in.complain("name", "the name \"" + name + "\" is already that of number " + other->second + " in this list");
+    in.complain("name", "the name \"" + name + "\" is already that of " + other->second);
   }
   return name;
 }
@@ -157,7 +159,7 @@ void read_object(ParamReader& in, const std::string& index, const std::vector<Ma
   for (const ObjectType& type : object_types()) {
     types.all.push_back({type.name, type.doc, [&](ParamReader& beside) {
                            object.type = type.name;
-                           object.name = read_name(beside, index, type.name + index, names);
+                           object.name = read_name(beside, "object " + index, type.name + index, names);
                            type.read(beside, materials, object);
                          }});
   }
@@ -166,7 +168,7 @@ void read_object(ParamReader& in, const std::string& index, const std::vector<Ma
 
 void read_collider(ParamReader& in, const std::string& index, std::map<std::string, std::string>& names,
                    ColliderSpec& collider) {
-  collider.name = read_name(in, index, "collider" + index, names);
+  collider.name = read_name(in, "collider " + index, "collider" + index, names);
   read_shape(in, collider.shape, "what material cannot enter");
   collider.inside = in.flag("inside", "material stays inside the shape instead of outside: a container", false);
   collider.boundary = enum_choice(in, "boundary", boundaries, "what happens at the surface", Boundary::separate);
@@ -269,13 +271,13 @@ void read_format(ParamReader& in, Scene& scene) {
         material.name = name;
         read_material(entry, static_cast<int>(scene.materials.size()) - 1, material);
       });
-  std::map<std::string, std::string> object_names, collider_names;
+  std::map<std::string, std::string> names;
   in.list("objects", "what moves", true, [&](ParamReader& entry, const std::string& index) {
-    read_object(entry, index, materials_known ? &scene.materials : nullptr, object_names, scene.objects.emplace_back());
+    read_object(entry, index, materials_known ? &scene.materials : nullptr, names, scene.objects.emplace_back());
   });
   in.list("colliders", "what does not move, or moves as told", false,
           [&](ParamReader& entry, const std::string& index) {
-            read_collider(entry, index, collider_names, scene.colliders.emplace_back());
+            read_collider(entry, index, names, scene.colliders.emplace_back());
           });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
   in.object("render", "how pictures are made", false, [&](ParamReader& render) { read_render(render, scene.render); });

@@ -94,9 +94,9 @@ void read_render(ParamReader& in, RenderSpec& render) {
         camera.open_vector("from", "m", anything(), "where it is; by default far enough to see the whole motion");
     render.camera.to =
         camera.open_vector("to", "m", anything(), "what it looks at; by default the middle of the motion");
-    render.camera.azimuth =
-        camera.number("azimuth", "deg", anything(), "without `from`: angle around the vertical; 0 is the front (+z)",
-                      fallback.camera.azimuth);
+    render.camera.azimuth = camera.number(
+        "azimuth", "deg", anything(), "without `from`: angle around the vertical; 0 is the front (+z; -y when z is up)",
+        fallback.camera.azimuth);
     render.camera.elevation = camera.number("elevation", "deg", within(-90, 90),
                                             "without `from`: angle above the horizon", fallback.camera.elevation);
     render.camera.fov = camera.number("fov", "deg", between(0, 170), "vertical field of view", fallback.camera.fov);
@@ -111,7 +111,8 @@ void read_render(ParamReader& in, RenderSpec& render) {
     render.sun_size =
         sun.number("size", "deg", within(0, 90), "diameter as seen: larger makes softer shadows", fallback.sun_size);
   });
-  render.exposure = in.number("exposure", "1", above(0), "brightness of pictures", fallback.exposure);
+  render.exposure =
+      in.number("exposure", "1", Range{.low = 0, .high = 1e6}, "brightness of pictures", fallback.exposure);
 }
 
 }  // namespace tribo

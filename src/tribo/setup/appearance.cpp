@@ -15,18 +15,32 @@ Vec<float, 3> linear_color(const Look& look) {
   return color;
 }
 
-/// How far from the origin the scene's bounded shapes reach at the start [m].
-double extent(const Scene& scene) {
-  double farthest = 0;
+/// A ball around the scene's bounded shapes at the start.
+struct Ball {
+  Vec<double, 3> center = Vec<double, 3>::zero();
+  double radius = 1;  ///< [m]
+};
+Ball ball_around(const Scene& scene) {
+  auto low = Vec<double, 3>::filled(1e300), high = Vec<double, 3>::filled(-1e300);
   const auto include = [&](const Shape<double>& shape, const Vec<double, 3>& at) {
     const Bounds bounds = std::visit([](const auto& s) { return s.bounds(); }, shape);
     if (!bounds.bounded) return;
     const double radius = std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high)));
-    farthest = std::max(farthest, std::sqrt(squared_norm(at)) + radius);
+    for (int k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], at[k] - radius);
+      high[k] = std::max(high[k], at[k] + radius);
+    }
   };
   for (const ObjectSpec& object : scene.objects) include(object.shape, object.placement.at);
   for (const ColliderSpec& collider : scene.colliders) include(collider.shape, collider.motion.pose(0).at);
-  return farthest > 0 ? farthest : 1;
+  if (low[0] > high[0]) return {};
+  return {0.5 * (low + high), 0.5 * std::sqrt(squared_norm(high - low))};
+}
+
+/// The array in the precision of the run.
+NamedArray array_of(const Scene& scene, const char* name, const std::vector<double>& values) {
+  if (scene.precision == "double") return make_array<double>(name, 3, values);
+  return make_array<float>(name, 3, std::vector<float>(values.begin(), values.end()));
 }
 
 }  // namespace
@@ -69,15 +83,24 @@ void add_colliders(const Scene& scene, Frame& frame) {
     if (!collider.look.visible) continue;
     const SurfaceMesh surface = std::visit([](const auto& shape) { return shape.surface(); }, collider.shape);
     const bool unbounded = !std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape).bounded;
-    const double scale = unbounded ? 5 * extent(scene) : 1;
     const RigidMotion motion = collider.motion.over(frame.time, 0);
-    std::vector<float> x, v;
+    double scale = 1;
+    Vec<double, 3> shift = Vec<double, 3>::zero();  // in the collider's own frame
+    if (unbounded) {                                // a piece below the scene, ten times as wide
+      const Ball ball = ball_around(scene);
+      scale = 10 * ball.radius;
+      const Vec<double, 3> below = transpose(motion.pose.rotation) * (ball.center - motion.pose.at);
+      const auto nearest =
+          std::visit([&](const auto& shape) { return shape.template nearest<3>(below); }, collider.shape);
+      shift = below - nearest.distance * nearest.normal;
+    }
+    std::vector<double> x, v;
     for (const Vec<double, 3>& vertex : surface.vertices) {
-      const Vec<double, 3> arm = motion.pose.rotation * (scale * vertex);
+      const Vec<double, 3> arm = motion.pose.rotation * (scale * vertex + shift);
       const Vec<double, 3> velocity = motion.velocity + cross(motion.angular_velocity, arm);
       for (int k = 0; k < 3; ++k) {
-        x.push_back(static_cast<float>(motion.pose.at[k] + arm[k]));
-        v.push_back(static_cast<float>(velocity[k]));
+        x.push_back(motion.pose.at[k] + arm[k]);
+        v.push_back(velocity[k]);
       }
     }
     std::vector<std::int32_t> triangles;
@@ -85,7 +108,7 @@ void add_colliders(const Scene& scene, Frame& frame) {
       if (collider.inside) std::swap(corners[1], corners[2]);  // material is on the other side
       for (int k = 0; k < 3; ++k) triangles.push_back(corners[k]);
     }
-    frame.meshes.push_back({collider.name, make_array<float>("x", 3, x), make_array<float>("v", 3, v),
+    frame.meshes.push_back({collider.name, array_of(scene, "x", x), array_of(scene, "v", v),
                             make_array<std::int32_t>("triangles", 3, triangles)});
   }
 }

@@ -116,6 +116,14 @@ Vdb written(const Frame& frame, const RunInfo& info = some_info()) {
   return Vdb(dir / "out/" + listing(dir / "out").at(0));
 }
 
+TEST(VdbWriter, gives_the_same_bytes_again) {
+  const Scratch dir;
+  for (const char* name : {"a", "b"}) vdb().open(dir / name, some_info())->write(some_frame(3));
+  const std::vector<std::string> files = listing(dir / "a");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(read_bytes(dir / ("a/" + files[0])), read_bytes(dir / ("b/" + files[0])));
+}
+
 TEST(VdbWriter, keeps_floats_to_the_last_bit) {
   Frame frame = some_frame(12, 20000);
   std::vector<float> x(60000), strain(20000);

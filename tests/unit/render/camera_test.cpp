@@ -166,6 +166,24 @@ TEST(Camera, TurnsAroundTheVerticalAndComesBack) {
 
 Override collider(const char* text) { return {"/colliders", std::string("[") + text + "]"}; }
 
+TEST(Camera, DrawnBackForATurntableShowsEverythingAllAround) {
+  const Horizon horizon(P{{0, 1, 0}});
+  for (const ViewBounds& bounds : some_bounds())
+    for (const double aspect : {0.5, 16.0 / 9}) {
+      CameraSpec spec;
+      spec.azimuth = 90;  // a long bar end on: the picture that needs the least distance
+      const P center = bounds.center();
+      const Camera camera = drawn_back(place_camera(spec, bounds, horizon, aspect), bounds, center, horizon, aspect);
+      for (double degrees = 0; degrees < 360; degrees += 10)
+        for (int i = 0; i < 8; ++i) {
+          const Place place = place_of(bounds.corner(i), turned(camera, center, horizon, degrees), aspect);
+          ASSERT_GT(place.depth, 0);
+          ASSERT_LT(std::abs(place.across), 0.95);
+          ASSERT_LT(std::abs(place.upward), 0.95);
+        }
+    }
+}
+
 TEST(ExpectedMotion, ReachesTheGround) {
   const ViewBounds still = expected_motion(test::small_scene());
   EXPECT_NEAR(still.low[1], 0.8, 1e-9);

@@ -1,5 +1,6 @@
 #include "tribo/render/stage.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -207,6 +208,22 @@ TEST(Stage, ASurfaceLookIsASkinUnlessColorsShowAValue) {
   const Stage by_value = stage_of(scene, frame, {"strain", 0, 1});
   EXPECT_EQ(by_value.spheres.centers.size(), 3U);
   EXPECT_TRUE(by_value.meshes.empty());
+}
+
+TEST(Stage, EdgesOfRoundContainersAreTheirRimsAlone) {
+  for (const char* shape : {R"({"cylinder": {"radius": 0.5, "height": 1}})", R"({"sphere": 0.5})"}) {
+    const Scene scene =
+        test::small_scene({collider(fmt::format(R"({{"shape": {}, "at": [1, 0, 0], "inside": true}})", shape))});
+    const Stage stage = stage_of(scene, test::frame_of<float>({1, 0, 0}));
+    for (const StageCurves& edges : stage.curves) {
+      EXPECT_TRUE(edges.clear);  // no shadows
+      for (const std::uint32_t first : edges.first) {
+        const Vec<float, 4> a = edges.points[first + 1], b = edges.points[first + 2];
+        // No spoke to the axis, on which the origin of the stage lies.
+        EXPECT_GT(std::hypot(0.5F * (a[0] + b[0]), 0.5F * (a[2] + b[2])), 0.35F) << shape;
+      }
+    }
+  }
 }
 
 TEST(Stage, TakesFramesInThePlane) {

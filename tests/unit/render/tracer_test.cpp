@@ -115,6 +115,35 @@ class Tracing : public testing::Test {
   TraceOptions options;
 };
 
+TEST_F(Tracing, TheFloorOfAContainerIsSeenFromItsFrontOnly) {
+  add_sphere({{0, 0, 0}}, 0.3F);
+  StageMesh& floor = add_square(0, 0, 1, 3);  // between camera and ball
+  floor.one_sided = true;
+  floor.surface = static_cast<std::uint32_t>(stage.surfaces.size());
+  stage.surfaces.emplace_back();  // gray
+  EXPECT_FALSE(is_red(seen_at(draw(), {{0, 0, 0}})));
+  for (auto& t : stage.meshes[0].triangles) std::swap(t[1], t[2]);
+  for (auto& n : stage.meshes[0].normals) n = -n;
+  EXPECT_TRUE(is_red(seen_at(draw(), {{0, 0, 0}})));
+}
+
+TEST_F(Tracing, RodsOfContainersAreSeenButThrowNoShadow) {
+  stage.planes.push_back({{{0, 1, 0}}, -0.5F, 0});
+  const Picture bare = draw();
+  add_strand({{{-4, 2.5F, 0}}, {{4, 2.5F, 0}}}, 0.4F);
+  stage.curves[0].clear = true;
+  const Picture clear = draw();
+  stage.curves[0].clear = false;
+  const Picture solid = draw();
+  const auto ground_of = [&](const Picture& p) {  // rows of the lower half
+    double sum = 0;
+    for (std::size_t i = p.rgb.size() / 2; i < p.rgb.size(); ++i) sum += p.rgb[i];
+    return sum / static_cast<double>(p.rgb.size() / 2);
+  };
+  EXPECT_NEAR(ground_of(clear), ground_of(bare), 0.5);
+  EXPECT_LT(ground_of(solid), ground_of(bare) - 1);
+}
+
 TEST_F(Tracing, AnEmptyStageIsBackdropEverywhere) {
   const Picture picture = draw();
   for (const double x : {-2.0, 0.0, 2.0})

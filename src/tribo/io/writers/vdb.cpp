@@ -2,6 +2,9 @@
 
 #include <openvdb/openvdb.h>
 #include <openvdb/points/PointConversion.h>
+#include <array>
+#include <cstdio>
+#include <span>
 
 #include <algorithm>
 #include <cmath>
@@ -208,6 +211,7 @@ class VdbWriter : public FrameWriter {
       stream.exceptions(std::ios_base::badbit | std::ios_base::failbit);
       SeekableArchive().write(stream, grids_of(frame, info_), true, metadata_of(frame, info_));
       stream.flush();
+      name_itself(file, frame);
     } catch (const openvdb::Exception& error) {
       throw IoError("cannot write " + path + ": " + error.what());
     }
@@ -217,6 +221,14 @@ class VdbWriter : public FrameWriter {
   void remove_after(int frame) override { files_.remove_after(frame); }
 
  private:
+  /// OpenVDB puts a random UUID behind the first 21 bytes (magic, versions, whether grids have offsets). One that names
+  /// the frame makes files the same whenever they are written.
+  static void name_itself(AtomicFile& file, const Frame& frame) {
+    std::array<char, 37> uuid{};
+    std::snprintf(uuid.data(), uuid.size(), "00000000-0000-4000-8000-%012d", frame.number);
+    file.write_at(21, std::as_bytes(std::span(uuid.data(), 36)));
+  }
+
   FileSequence files_;
   RunInfo info_;
 };
