@@ -441,8 +441,11 @@ std::size_t Solver<Real, D>::bytes() const {
 
 std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model,
                                             const ParticleSeed& seed) {
-  if (options.precision == "double") return std::make_unique<Solver<double, 3>>(options, model, seed);
-  return std::make_unique<Solver<float, 3>>(options, model, seed);
+  const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
+    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed);
+    return std::make_unique<Solver<Real, 3>>(options, model, seed);
+  };
+  return options.precision == "double" ? make(double{}) : make(float{});
 }
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -56,7 +56,8 @@ template <class Real, int D>
 void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
                     Array<Real>& energy_density, Array<Real>& volume_ratio, Array<Real>& strain_norm);
 
-/// The instances every stage is built for. Two dimensions are another line here and in the engine factory.
-#define TRIBO_FOR_EACH_INSTANCE(instantiate) instantiate(float, 3) instantiate(double, 3)
+/// The instances every stage is built for.
+#define TRIBO_FOR_EACH_INSTANCE(instantiate) \
+  instantiate(float, 2) instantiate(double, 2) instantiate(float, 3) instantiate(double, 3)
 
 }  // namespace tribo::TRIBO_BACKEND
