@@ -158,7 +158,8 @@ struct CheckCommand {
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
     fmt::print("  frames      {} at {} per second, {} s\n", scene.frame_count(), scene.fps, scene.duration);
-    fmt::print("  grid        dx {} m, {} kernel, {}\n", scene.grid.dx, scene.grid.kernel, scene.grid.transfer);
+    fmt::print("  grid        dx {} m, {} kernel, {}\n", scene.grid.dx, scene.grid.kernel,
+               std::visit([](const auto& scheme) { return scheme.name; }, scene.grid.transfer));
     fmt::print("  objects     {}\n", scene.objects.size());
     for (const ObjectSpec& object : scene.objects) {
       const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];

@@ -79,7 +79,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
                       " MiB are free; use a larger grid spacing or fewer particles");
   constants_.dx = static_cast<Real>(model.dx);
   for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
-  constants_.transfer = model.transfer;
+  constants_.transfer = {static_cast<Real>(model.transfer.keep_skew), static_cast<Real>(model.transfer.keep_sym),
+                         static_cast<Real>(model.transfer.flip)};
   std::vector<Real> inverse_density;
   for (const MaterialSpec& material : model.materials) {
     constants_.laws.push_back(cast_variant<Real>(material.law));
@@ -131,7 +132,7 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
       send(p.C.c[D * i + j], [&](std::size_t q) {
         const Vec<double, 3>& w = object_of(q).spin;
         const double matrix[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
-        return matrix[i][j];
+        return model_.transfer.keep_skew * matrix[i][j];
       });
       send(p.F.c[D * i + j], [&](std::size_t q) { return seed.F.empty() ? (i == j ? 1.0 : 0.0) : seed.F[q](i, j); });
     }
@@ -441,8 +442,11 @@ std::size_t Solver<Real, D>::bytes() const {
 
 std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model,
                                             const ParticleSeed& seed) {
-  if (options.precision == "double") return std::make_unique<Solver<double, 3>>(options, model, seed);
-  return std::make_unique<Solver<float, 3>>(options, model, seed);
+  const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
+    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed);
+    return std::make_unique<Solver<Real, 3>>(options, model, seed);
+  };
+  return options.precision == "double" ? make(double{}) : make(float{});
 }
 
 }  // namespace tribo::TRIBO_BACKEND

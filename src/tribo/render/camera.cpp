@@ -117,6 +117,7 @@ ViewBounds interesting_bounds(const Scene& scene, const ViewBounds& motion) {
     }
   }
   if (shown.empty()) shown.include(Vec<double, 3>::zero());
+  if (scene.dimension == 2) shown.low[2] = shown.high[2] = 0;
   double margin = 0;
   for (const ObjectSpec& object : scene.objects) margin = std::max(margin, particle_radius(scene, object));
   shown.grow(std::max(margin, 1e-6));
@@ -129,6 +130,7 @@ ViewBounds expected_motion(const Scene& scene) {
     if (object.look.visible)
       motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
   if (motion.empty()) return motion;
+  if (scene.dimension == 2) motion.low[2] = motion.high[2] = 0;
   const Vec<double, 3> up = up_direction(scene);
   const Vec<double, 3> center = motion.center();
   for (const ColliderSpec& collider : scene.colliders) {

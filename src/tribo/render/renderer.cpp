@@ -108,7 +108,12 @@ Renderer::Renderer(const Scene& scene, const ViewBounds& motion, const ValueRang
 }
 
 std::optional<Picture> Renderer::draw(const Frame& frame, const Request& request) const {
-  const RenderSpec& spec = scene_.render;
+  RenderSpec spec = scene_.render;
+  if (scene_.dimension == 2) {  // the plane is seen from the front
+    spec.camera = {};
+    spec.camera.fov = scene_.render.camera.fov;
+    spec.camera.azimuth = spec.camera.elevation = 0;
+  }
   const Horizon horizon(up_direction(scene_));
   const double aspect = static_cast<double>(spec.width) / static_cast<double>(spec.height);
   const Vec<double, 3> center = spec.camera.to.value_or(shown_.center());

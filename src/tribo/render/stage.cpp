@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tribo/io/run_info.h"
+#include "tribo/render/area.h"
 #include "tribo/render/skin.h"
 #include "tribo/setup/appearance.h"
 
@@ -49,9 +50,14 @@ class Builder {
     for (const FrameCurves& curves : frame_.curves)
       if (const int object = object_named(curves.name); object >= 0)
         add_curves(curves, static_cast<std::uint32_t>(object));
-    if (scene_.dimension == 3)
-      for (const ColliderSpec& collider : scene_.colliders)
-        if (collider.look.visible && (is_seen(collider.look) || collider.inside)) add_collider(collider);
+    for (const ColliderSpec& collider : scene_.colliders) {
+      if (!collider.look.visible || !(is_seen(collider.look) || collider.inside)) continue;
+      if (scene_.dimension == 2) {
+        add_area(collider);
+      } else {
+        add_collider(collider);
+      }
+    }
     return std::move(stage_);
   }
 
@@ -88,7 +94,7 @@ class Builder {
       const auto o = object != nullptr ? static_cast<std::size_t>(integer_at(*object, i)) : 0;
       if (o >= scene_.objects.size() || !is_seen(scene_.objects[o].look)) continue;
       const Vec<float, 3> p = point_at(x, i);
-      if (scene_.objects[o].look.surface && !value.on_scale()) {
+      if (scene_.objects[o].look.surface && !value.on_scale() && scene_.dimension == 3) {
         skinned[o].push_back(p);
         continue;
       }
@@ -206,6 +212,34 @@ class Builder {
       add_normals(*mesh);
       stage_.meshes.push_back(std::move(*mesh));
     }
+  }
+
+  /// In the plane a collider is an area, drawn as a sheet behind the particles.
+  void add_area(const ColliderSpec& collider) {
+    const Pose pose = collider.motion.pose(frame_.time);
+    const auto distance = [&](const Vec<double, 2>& p) {
+      const Vec<double, 3> arm{{p[0] + stage_.origin[0] - pose.at[0], p[1] + stage_.origin[1] - pose.at[1], 0}};
+      const Vec<double, 3> local = transpose(pose.rotation) * arm;
+      const Vec<double, 2> here{{local[0], local[1]}};
+      const double d = std::visit([&](const auto& s) { return s.nearest(here).distance; }, collider.shape);
+      return collider.inside ? -d : d;
+    };
+    const double reach = 4 * static_cast<double>(stage_.radius);  // beyond the edges of any picture
+    Skin area = fill_area(distance, {{-reach, -reach}}, {{reach, reach}}, 1600);
+    double behind = 0;
+    for (const ObjectSpec& object : scene_.objects) behind = std::max(behind, particle_radius(scene_, object));
+    StageMesh sheet;
+    sheet.surface = static_cast<std::uint32_t>(stage_.surfaces.size());
+    stage_.surfaces.push_back(surface_of(collider.look));
+    stage_.surfaces.back().opacity = 1;
+    // Later ones before earlier ones, all behind the particles.
+    const double layer = 1.05 + 0.02 * static_cast<double>(scene_.colliders.size() - stage_.meshes.size());
+    for (Vec<float, 3>& v : area.vertices) v[2] = static_cast<float>(-stage_.origin[2] - layer * behind);
+    sheet.vertices = std::move(area.vertices);
+    sheet.triangles = std::move(area.triangles);
+    if (sheet.triangles.empty()) return;
+    add_normals(sheet);
+    stage_.meshes.push_back(std::move(sheet));
   }
 
   /// Thin rods along the creases of a container, so that its glass is seen.

@@ -12,8 +12,52 @@ constexpr double most_frames = 1e6;
 
 std::string number_text(double value) { return number_json(value).dump(); }
 
-void check_dimension(const Scene& scene, Findings& findings) {
-  if (scene.dimension == 2) findings.add("/dimension", "two dimensions are not available in this version");
+/// In the plane nothing may point out of it.
+class PlaneCheck {
+ public:
+  explicit PlaneCheck(Findings& findings) : findings_(findings) {}
+
+  void vector(const std::string& pointer, const Vec<double, 3>& v) {
+    if (v[2] != 0) add(pointer, "expected a third component of 0, or two numbers");
+  }
+  void spin(const std::string& pointer, const Vec<double, 3>& w) {
+    if (w[0] != 0 || w[1] != 0) add(pointer, "expected a rotation about z: [0, 0, w]");
+  }
+  void placement(const std::string& pointer, const Keyframe& key) {
+    vector(pointer + "/at", key.at);
+    const AxisAngle& r = key.rotation;
+    if (r.degrees != 0 && (r.axis[0] != 0 || r.axis[1] != 0))
+      add(pointer + "/rotation/axis", "expected the axis z, [0, 0, 1]");
+  }
+  void shape(const std::string& pointer, const Shape<double>& shape) {
+    if (const auto* half_space = std::get_if<HalfSpace<double>>(&shape))
+      vector(pointer + "/shape/half_space/normal", half_space->normal);
+  }
+
+ private:
+  void add(const std::string& pointer, const char* expected) {
+    if (findings_.clean(pointer)) findings_.add(pointer, fmt::format("{} in two dimensions", expected));
+  }
+  Findings& findings_;
+};
+
+void check_plane(const Scene& scene, Findings& findings) {
+  PlaneCheck check(findings);
+  check.vector("/gravity", scene.gravity);
+  for (std::size_t i = 0; i < scene.objects.size(); ++i) {
+    const ObjectSpec& object = scene.objects[i];
+    const std::string pointer = fmt::format("/objects/{}", i);
+    check.placement(pointer, object.placement);
+    check.vector(pointer + "/velocity", object.velocity);
+    check.spin(pointer + "/angular_velocity", object.angular_velocity);
+  }
+  for (std::size_t i = 0; i < scene.colliders.size(); ++i) {
+    const std::string pointer = fmt::format("/colliders/{}", i);
+    const std::vector<Keyframe>& keys = scene.colliders[i].motion.keys();
+    check.shape(pointer, scene.colliders[i].shape);
+    for (std::size_t k = 0; k < keys.size(); ++k)
+      check.placement(keys.size() > 1 ? fmt::format("{}/motion/{}", pointer, k) : pointer, keys[k]);
+  }
 }
 
 void check_time(const Scene& scene, Findings& findings) {
@@ -53,7 +97,7 @@ void check_object_shape(const Scene& scene, const ObjectSpec& object, const std:
 }  // namespace
 
 void check_scene(const Scene& scene, Findings& findings) {
-  if (findings.clean("/dimension")) check_dimension(scene, findings);
+  if (findings.clean("/dimension") && scene.dimension == 2) check_plane(scene, findings);
   check_time(scene, findings);
   if (scene.objects.empty() && findings.clean("/objects")) {
     findings.add("/objects", "the list is empty; a scene needs at least one object");

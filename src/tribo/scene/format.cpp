@@ -255,7 +255,11 @@ void read_format(ParamReader& in, Scene& scene) {
   in.object("grid", "the background grid", true, [&](ParamReader& grid) {
     scene.grid.dx = grid.number("dx", "m", above(0), "grid spacing");
     scene.grid.kernel = grid.choice("kernel", kernels(), "interpolation between particles and grid", "quadratic");
-    scene.grid.transfer = grid.choice("transfer", transfers(), "what particles and grid tell each other", "apic");
+    const std::string transfer =
+        grid.choice("transfer", transfers(), "what particles and grid tell each other", transfers().front().name);
+    each_alternative(&scene.grid.transfer, [&]<class Scheme>() {
+      if (grid.describing() || transfer == Scheme::name) scene.grid.transfer = Scheme::read(grid);
+    });
   });
   in.object("time", "time integration", false, [&](ParamReader& time) {
     const Range cfl{.low = 0, .high = 1, .low_open = true, .high_open = false};

@@ -208,6 +208,9 @@ Vec<double, 3> JsonParamReader::vector(const char* key, const char* unit, const 
     }
   }
   resolved_[key] = vector_json(result);
+  // Two numbers stay two: a box of the plane has no third edge that could be more than 0.
+  if (const auto given = value_->find(key); given != value_->end() && given->is_array() && given->size() == 2)
+    resolved_[key].erase(2);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
+#include "tribo/transfer/all.h"
 
 /// \file
 /// What the user asked for: plain structs in SI units, every default filled in, every reference resolved. Nothing
@@ -20,7 +21,7 @@ namespace tribo {
 struct GridSpec {
   double dx = 0;                     ///< grid spacing [m]
   std::string kernel = "quadratic";  ///< interpolation kernel
-  std::string transfer = "apic";     ///< particle-grid transfer, a name in transfer/all.h
+  Transfer transfer;                 ///< between particles and grid
 };
 
 struct TimeSpec {

@@ -4,23 +4,13 @@
 #include "tribo/setup/sampling.h"
 
 namespace tribo {
-namespace {
-
-/// The scheme of that name; the scene reader has made sure that there is one.
-template <class... Scheme>
-void choose_transfer(const std::string& name, std::variant<Scheme...>& transfer) {
-  ((name == Scheme::name ? void(transfer = Scheme{}) : void()), ...);
-}
-
-}  // namespace
-
 Model build_model(const Scene& scene) {
   Model model;
   model.dimension = scene.dimension;
   model.dx = scene.grid.dx;
   model.gravity = scene.gravity;
   model.time = scene.time;
-  choose_transfer(scene.grid.transfer, model.transfer);
+  model.transfer = std::visit([](const auto& scheme) { return scheme.rule(); }, scene.grid.transfer);
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
     model.objects.push_back({object.name, object.material, object.angular_velocity});

@@ -15,7 +15,7 @@ struct Model {
   double dx = 0;  ///< [m]
   Vec<double, 3> gravity = Vec<double, 3>::zero();
   TimeSpec time;
-  Transfer transfer;
+  TransferRule<double> transfer;
   std::vector<MaterialSpec> materials;
   struct Object {
     std::string name;

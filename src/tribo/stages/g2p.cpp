@@ -61,7 +61,7 @@ TRIBO_HD void join_results(const Team& team, const Extremes<Real, D>& mine, BinR
 
 /// Moves one bin's particles by the grid (formulas A.2, A.5): velocities of the block and its neighbors are laid into
 /// an arena, then each pack of particles gathers, moves, deforms and computes its next stress.
-template <class Real, int D, class Scheme, class Law>
+template <class Real, int D, class Law>
 struct GatherBin {
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
@@ -72,6 +72,8 @@ struct GatherBin {
   const Bin<D>* bins;
   const Index* bin_blocks;
   const Pack* grid;
+  const Pack* grid_before;
+  TransferRule<Real> rule;
   Law law;
   Real dx;
   Real dt;
@@ -80,9 +82,18 @@ struct GatherBin {
 
   TRIBO_HD void operator()(const Team& team, Index item, GatherScratch<Real, D>& scratch) const {
     const Index b = first_bin + item;
-    stage_velocities(team, b, scratch.node);
-    team.barrier();
     const Bin<D> bin = bins[b];
+    if (rule.flip > Real(0)) {
+      stage_velocities(team, b, grid_before, scratch.node);
+      team.barrier();
+      for (Index i = bin.begin + team.rank() * W; i < bin.end; i += Team::size * W) {
+        const int n = bin.end - i < W ? static_cast<int>(bin.end - i) : W;
+        keep_own_part(bin, i, n, scratch.node);
+      }
+      team.barrier();
+    }
+    stage_velocities(team, b, grid, scratch.node);
+    team.barrier();
     Extremes<Real, D> extremes;
     for (Index i = bin.begin + team.rank() * W; i < bin.end; i += Team::size * W) {
       const int n = bin.end - i < W ? static_cast<int>(bin.end - i) : W;
@@ -92,7 +103,7 @@ struct GatherBin {
   }
 
  private:
-  TRIBO_HD void stage_velocities(const Team& team, Index b, Pack* node) const {
+  TRIBO_HD void stage_velocities(const Team& team, Index b, const Pack* velocities, Pack* node) const {
     const Index* const block = bin_blocks + Size{b} * Shape::neighbors;
     // Rows of the last axis are contiguous in both places; a row crosses up to three blocks.
     constexpr int rows = power(Shape::arena_side, D - 1);
@@ -109,14 +120,17 @@ struct GatherBin {
       for (int z = 0; z < Shape::arena_side; ++z) {
         const int local = z - Shape::margin;
         const Index source = block[block_row + (local >> 2) - Shape::first_neighbor];
-        node[r * Shape::arena_side + z] = grid[Size{source} * Shape::nodes + node_row + (local & 3)];
+        node[r * Shape::arena_side + z] = velocities[Size{source} * Shape::nodes + node_row + (local & 3)];
       }
     }
   }
 
-  TRIBO_HD void move(const Bin<D>& bin, Index i, int n, const Pack* node, Extremes<Real, D>& extremes) const {
-    T x[D];
-    load_columns(p.x, i, n, x);
+  /// Velocity and its first moment at each particle of a pack.
+  struct Sampled {
+    Vec<T, D> v;
+    Mat<T, D> moment;  ///< sum w v_i ((x_i - x_p)/dx)^T
+  };
+  TRIBO_HD Sampled sample(const Bin<D>& bin, const T* x, int n, const Pack* node) const {
     const PackStencil<Real, D> stencil(x, T(Real(1) / dx), bin.block);
     Real weights[D][3][W], offsets[D][W], cells[W];
     for (int k = 0; k < D; ++k) {
@@ -139,26 +153,47 @@ struct GatherBin {
     }
     for (int l = n; l < W; ++l)
       for (int k = 0; k < D * (D + 1); ++k) sample[k][l] = sample[k][n - 1];
-
-    Vec<T, D> v;
-    Mat<T, D> moment;
+    Sampled r;
     for (int k = 0; k < D; ++k) {
-      v[k] = load_pack<Real>(sample[k], W);
-      for (int a = 0; a < D; ++a) moment(k, a) = load_pack<Real>(sample[D + D * k + a], W);
+      r.v[k] = load_pack<Real>(sample[k], W);
+      for (int a = 0; a < D; ++a) r.moment(k, a) = load_pack<Real>(sample[D + D * k + a], W);
     }
-    const Mat<T, D> C = Scheme::affine_velocity(moment, T(dx));
+    return r;
+  }
+
+  /// What of its own velocity the grid did not see before the step, flip (v_p - sum w v_i), stays with the particle.
+  TRIBO_HD void keep_own_part(const Bin<D>& bin, Index i, int n, const Pack* node) const {
+    T x[D], v[D];
+    load_columns(p.x, i, n, x);
+    load_columns(p.v, i, n, v);
+    const Sampled seen = sample(bin, x, n, node);
+    for (int k = 0; k < D; ++k) store_pack<Real>(p.v[k] + i, T(rule.flip) * (v[k] - seen.v[k]), n);
+  }
+
+  TRIBO_HD void move(const Bin<D>& bin, Index i, int n, const Pack* node, Extremes<Real, D>& extremes) const {
+    T x[D];
+    load_columns(p.x, i, n, x);
+    const Sampled seen = sample(bin, x, n, node);
+    const Mat<T, D> L = velocity_gradient(seen.moment, T(dx));
+    Vec<T, D> v = seen.v;
+    if (rule.flip > Real(0)) {
+      T own[D];
+      load_columns(p.v, i, n, own);
+      for (int k = 0; k < D; ++k) v[k] = v[k] + own[k];
+    }
     Strain<T, D> strain;
     load_columns(p.F, i, n, &strain.F.m[0][0]);
     load_columns(p.history, i, n, strain.history.c);
-    Response<T, D> response = law.advance(C * T(dt), strain);
+    Response<T, D> response = law.advance(L * T(dt), strain);
     if constexpr (Viscous<Law>) {
-      const Sym<T, D> viscous = law.viscous_stress(C, strain);
+      const Sym<T, D> viscous = law.viscous_stress(L, strain);
       for (int k = 0; k < Sym<T, D>::size; ++k) response.tau.s[k] = response.tau.s[k] + viscous.s[k];
     }
-    extremes.add(i, n, v, C, T(dx), response);
+    extremes.add(i, n, v, L, T(dx), response);
 
+    const Mat<T, D> C = rule.kept(L);
     for (int k = 0; k < D; ++k) {
-      store_pack<Real>(p.x[k] + i, fma(T(dt), v[k], x[k]), n);
+      store_pack<Real>(p.x[k] + i, fma(T(dt), seen.v[k], x[k]), n);
       store_pack<Real>(p.v[k] + i, v[k], n);
     }
     for (int k = 0; k < D * D; ++k) {
@@ -286,15 +321,11 @@ void each_material(const Constants<Real, D>& constants, const Workspace<Real, D>
 template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work) {
   each_material(constants, work, [&](const auto& law, Index first, Index count) {
-    std::visit(
-        [&](auto scheme) {
-          for_each_team<GatherScratch<Real, D>>(
-              ex, "g2p", count,
-              GatherBin<Real, D, decltype(scheme), std::decay_t<decltype(law)>>{
-                  view(state.particles), state.bins.data(), work.bin_blocks.data(), work.grid.data(), law, constants.dx,
-                  static_cast<Real>(dt), first, work.bin_results.data()});
-        },
-        constants.transfer);
+    for_each_team<GatherScratch<Real, D>>(
+        ex, "g2p", count,
+        GatherBin<Real, D, std::decay_t<decltype(law)>>{
+            view(state.particles), state.bins.data(), work.bin_blocks.data(), work.grid.data(), work.grid_before.data(),
+            constants.transfer, law, constants.dx, static_cast<Real>(dt), first, work.bin_results.data()});
   });
   return take_bounds(ex, "g2p", state, work);
 }

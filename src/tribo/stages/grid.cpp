@@ -119,11 +119,16 @@ struct Load {
 template <class Real, int D>
 double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                    double dt, Workspace<Real, D>& work) {
-  for_each_team<BlockSums<Real, D>>(
-      ex, "grid", work.block_count,
-      UpdateBlock<Real, D>{work.blocks.data(), work.touch.data(), work.touch_start.data(), work.arenas.data(),
-                           constants.dx, constants.gravity * static_cast<Real>(dt), colliders, work.grid.data(),
-                           work.block_speed.data()});
+  using View = typename Colliders<Real, D>::View;
+  const auto update = [&](const Array<NodePack<Real>>& arenas, const Vec<Real, D>& gain, const View& obstacles,
+                          Array<NodePack<Real>>& grid) {
+    for_each_team<BlockSums<Real, D>>(
+        ex, "grid", work.block_count,
+        UpdateBlock<Real, D>{work.blocks.data(), work.touch.data(), work.touch_start.data(), arenas.data(),
+                             constants.dx, gain, obstacles, grid.data(), work.block_speed.data()});
+  };
+  if (constants.transfer.flip > 0) update(work.arenas_before, Vec<Real, D>::zero(), View{}, work.grid_before);
+  update(work.arenas, constants.gravity * static_cast<Real>(dt), colliders, work.grid);
   return static_cast<double>(
       reduce(ex, "grid", work.block_count, Real(0), Load<Real>{work.block_speed.data()}, LargerOrNan<Real>{}));
 }

@@ -13,7 +13,7 @@ struct Arena {
 /// stay in registers and reach the arena once per run. A team of one thread walks all runs; a team of many takes a
 /// cell per thread and adds the runs node by node in phases, in each of which no two cells share a node. Either way the
 /// order of additions is fixed.
-template <class Real, int D, class Scheme>
+template <class Real, int D>
 struct ScatterBin {
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
@@ -126,7 +126,7 @@ struct ScatterBin {
     load_columns(p.tau, i, n, tau.s);
     load_columns(p.m, i, n, &m);
     const PackStencil<Real, D> stencil(x, T(Real(1) / dx), bin.block);
-    const Mat<T, D> A = Scheme::momentum_slope(m, C, m * T(volume_per_mass), tau, T(dx), T(dt));
+    const Mat<T, D> A = momentum_slope(m, C, m * T(volume_per_mass), tau, T(dx), T(dt));
     for (int k = 0; k < D; ++k) {
       for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], rows.weight[k][j]);
       T q = m * v[k];
@@ -143,14 +143,14 @@ struct ScatterBin {
 
 template <class Real, int D>
 void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work) {
-  std::visit(
-      [&](auto scheme) {
-        for_each_team<Arena<Real, D>>(
-            ex, "p2g", state.bin_count,
-            ScatterBin<Real, D, decltype(scheme)>{view(state.particles), state.bins.data(), work.inverse_density.data(),
-                                                  constants.dx, static_cast<Real>(dt), work.arenas.data()});
-      },
-      constants.transfer);
+  const auto scatter = [&](double stress_time, Array<NodePack<Real>>& arenas) {
+    for_each_team<Arena<Real, D>>(
+        ex, "p2g", state.bin_count,
+        ScatterBin<Real, D>{view(state.particles), state.bins.data(), work.inverse_density.data(), constants.dx,
+                            static_cast<Real>(stress_time), arenas.data()});
+  };
+  scatter(dt, work.arenas);
+  if (constants.transfer.flip > 0) scatter(0, work.arenas_before);
 }
 
 #define TRIBO_INSTANTIATE(Real, D) \

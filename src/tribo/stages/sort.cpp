@@ -290,14 +290,20 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   // Spray touches a block per particle: far more than anybody could estimate before the run.
   const Size arena_nodes = Size{state.bin_count} * Shape::arena_nodes;
   const Size grid_nodes = Size{work.block_count} * Shape::nodes;
-  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(NodePack<Real>);
-  const std::size_t held = work.arenas.bytes() + work.grid.bytes();
+  const bool twice = constants.transfer.flip > 0;
+  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(NodePack<Real>) * (twice ? 2 : 1);
+  const std::size_t held =
+      work.arenas.bytes() + work.grid.bytes() + work.arenas_before.bytes() + work.grid_before.bytes();
   if (wanted > held && wanted - held > available_memory(ex))
     throw DeviceError("out of memory on " + std::string(device_name) + ": the particles have spread over " +
                       std::to_string(work.block_count) + " grid blocks, which need " + std::to_string(wanted >> 20) +
                       " MiB; use a larger grid spacing or fewer particles");
   work.arenas.resize_discard(arena_nodes);
   work.grid.resize_discard(grid_nodes);
+  if (twice) {
+    work.arenas_before.resize_discard(arena_nodes);
+    work.grid_before.resize_discard(grid_nodes);
+  }
   work.block_speed.resize_discard(work.block_count);
   work.bin_results.resize_discard(state.bin_count);
 

@@ -17,7 +17,7 @@ template <class Real, int D>
 struct Constants {
   Real dx;
   Vec<Real, D> gravity;
-  Transfer transfer;
+  TransferRule<Real> transfer;
   std::vector<ParticleLaw<Real>> laws;
   std::vector<double> densities;
 };
@@ -32,6 +32,7 @@ template <class Real, int D>
 void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Mass, momentum and the stress impulse of a step dt from particles to arenas. Conserves mass and momenta to rounding.
+/// FLIP also asks for the velocities before the step: a second set of arenas, without stress.
 template <class Real, int D>
 void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work);
 
@@ -56,7 +57,8 @@ template <class Real, int D>
 void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
                     Array<Real>& energy_density, Array<Real>& volume_ratio, Array<Real>& strain_norm);
 
-/// The instances every stage is built for. Two dimensions are another line here and in the engine factory.
-#define TRIBO_FOR_EACH_INSTANCE(instantiate) instantiate(float, 3) instantiate(double, 3)
+/// The instances every stage is built for.
+#define TRIBO_FOR_EACH_INSTANCE(instantiate) \
+  instantiate(float, 2) instantiate(double, 2) instantiate(float, 3) instantiate(double, 3)
 
 }  // namespace tribo::TRIBO_BACKEND

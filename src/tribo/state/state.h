@@ -68,6 +68,7 @@ struct Workspace {
 
   Array<NodePack<Real>> arenas;  ///< each bin's private sums
   Array<NodePack<Real>> grid;    ///< velocity and mass of every node of every grid block
+  Array<NodePack<Real>> arenas_before, grid_before;  ///< the same before forces act; only FLIP needs them
   Array<Real> block_speed;       ///< largest |v| component on each grid block
   struct BinResult {
     Real speed;       ///< largest |v| + |C| dx
@@ -85,6 +86,7 @@ struct Workspace {
   std::size_t bytes() const {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + spare_index.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
+           arenas_before.bytes() + grid_before.bytes() +
            block_speed.bytes() + bin_results.bytes();
   }
 };

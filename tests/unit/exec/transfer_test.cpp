@@ -13,7 +13,7 @@
 #include "tribo/engine/solver.h"
 #include "tribo/stages/stages.h"
 #include "tribo/stages/stencil.h"
-#include "tribo/transfer/apic.h"
+#include "tribo/transfer/all.h"
 
 /// \file
 /// Transfers between particles and grid: what they conserve (formulas A.6), what they reproduce, and node by node
@@ -588,8 +588,8 @@ void check_apic() {
     for (int j = 0; j < D; ++j) C(i, j) = uniform(random, -1, 1);
   for (double& s : tau.s) s = uniform(random, -1, 1);
   const double m = 1.5, volume = 0.3, dx = 0.2, dt = 0.01;
-  const Mat<double, D> A = Apic::momentum_slope(m, C, volume, tau, dx, dt);
-  const Mat<double, D> back = Apic::affine_velocity(C, dx);
+  const Mat<double, D> A = momentum_slope(m, C, volume, tau, dx, dt);
+  const Mat<double, D> back = velocity_gradient(C, dx);
   for (int i = 0; i < D; ++i)
     for (int j = 0; j < D; ++j) {
       EXPECT_NEAR(A(i, j), m * C(i, j) * dx - dt * volume * 4 / dx * tau(i, j), 1e-15);

@@ -237,7 +237,16 @@ TEST(Stage, TakesFramesInThePlane) {
   EXPECT_EQ(stage.spheres.centers[1][1], 3);
   EXPECT_EQ(stage.spheres.centers[1][2], 0);
   EXPECT_FLOAT_EQ(stage.spheres.scale[0], 1);
-  EXPECT_TRUE(stage.meshes.empty());
+  // The collider is a sheet behind the particles: the square, and nothing but it.
+  ASSERT_EQ(stage.meshes.size(), 1U);
+  const StageMesh& sheet = stage.meshes[0];
+  double area = 0;
+  for (const Vec<std::uint32_t, 3>& t : sheet.triangles) {
+    const Vec<float, 3> a = sheet.vertices[t[0]], b = sheet.vertices[t[1]], c = sheet.vertices[t[2]];
+    area += 0.5 * static_cast<double>(cross(b - a, c - a)[2]);  // counterclockwise, toward the camera
+    EXPECT_LT(a[2], -stage.spheres.centers[0][3]);
+  }
+  EXPECT_NEAR(area, 1, 0.02);
 }
 
 }  // namespace
