@@ -3,14 +3,22 @@
 #include <variant>
 
 #include "tribo/models/elastic/fixed_corotated.h"
+#include "tribo/models/elastic/hencky.h"
+#include "tribo/models/elastic/neo_hookean.h"
+#include "tribo/models/elastic/viscoelastic.h"
 #include "tribo/models/fluid/weakly_compressible.h"
 #include "tribo/models/plastic/drucker_prager.h"
+#include "tribo/models/plastic/herschel_bulkley.h"
+#include "tribo/models/plastic/snow.h"
+#include "tribo/models/plastic/von_mises.h"
 
 namespace tribo {
 
 /// Every law a particle material can follow. Listing a law here gives it a scene key, a place in the schema and the
 /// manual, the law tests, and kernels on every device.
 template <class Real>
-using ParticleLaw = std::variant<FixedCorotated<Real>, DruckerPrager<Real>, WeaklyCompressible<Real>>;
+using ParticleLaw =
+    std::variant<FixedCorotated<Real>, NeoHookean<Real>, Hencky<Real>, Viscoelastic<Real>, DruckerPrager<Real>,
+                 Snow<Real>, VonMises<Real>, HerschelBulkley<Real>, WeaklyCompressible<Real>>;
 
 }  // namespace tribo

@@ -10,7 +10,9 @@
 ///   name, doc                       how scenes and manuals call it
 ///   Law read(ParamReader&)          the one place its parameters are described
 ///   Vec<double, 2> initial_history()
-///   Response advance(G, strain)     strain after a step with velocity gradient G / dt, and the stress there
+///   Response advance(G, strain)     strain after a step with velocity gradient G / dt, and the stress there; a law
+///   that
+///                                   flows or relaxes with time takes advance(G, strain, dt) instead
 ///   Response response(strain)       stress at a given strain
 ///   T energy(strain)                elastic energy per rest volume [J/m^3], psi
 ///   T volume_ratio(strain)          present over rest volume
@@ -52,6 +54,21 @@ TRIBO_HD Mat<T, D> advanced(const Mat<T, D>& G, const Mat<T, D>& F) {
       r(i, j) = s;
     }
   return r;
+}
+
+/// A law whose strain changes with time, also at rest.
+template <class Law, class T, int D>
+concept RateDependent = requires(const Law& law, const Mat<T, D>& G, Strain<T, D>& strain, const T& dt) {
+  law.advance(G, strain, dt);
+};
+
+/// The step of any law.
+template <class Law, class T, int D>
+TRIBO_HD Response<T, D> advance_law(const Law& law, const Mat<T, D>& G, Strain<T, D>& strain, const T& dt) {
+  if constexpr (RateDependent<Law, T, D>)
+    return law.advance(G, strain, dt);
+  else
+    return law.advance(G, strain);
 }
 
 /// A law that resists the rate of strain, too.

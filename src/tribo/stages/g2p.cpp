@@ -184,7 +184,7 @@ struct GatherBin {
     Strain<T, D> strain;
     load_columns(p.F, i, n, &strain.F.m[0][0]);
     load_columns(p.history, i, n, strain.history.c);
-    Response<T, D> response = law.advance(L * T(dt), strain);
+    Response<T, D> response = advance_law(law, L * T(dt), strain, T(dt));
     if constexpr (Viscous<Law>) {
       const Sym<T, D> viscous = law.viscous_stress(L, strain);
       for (int k = 0; k < Sym<T, D>::size; ++k) response.tau.s[k] = response.tau.s[k] + viscous.s[k];

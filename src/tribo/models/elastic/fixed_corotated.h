@@ -37,14 +37,19 @@ struct FixedCorotated {
     Response<T, D> r;
     for (int k = 0; k < Sym<T, D>::size; ++k) r.tau.s[k] = T(2 * mu) * (B.s[k] - stretch.V.s[k]);
     for (int i = 0; i < D; ++i) r.tau(i, i) = r.tau(i, i) + pressure;
-    // Second derivative along F + e G F with |G| = 1: at most 2 mu s^2 of the shear part, and of the volume part
-    //   lambda (J^2 tr(G)^2 + c (tr(G)^2 - tr(G^2))),   c = J (J - 1),   -1 <= tr(G)^2 - tr(G^2) <= D - 1;
-    // an auxetic's negative lambda does not make shear softer.
+    r.stiffness = stiffness(B, J);
+    return r;
+  }
+
+  /// Second derivative along F + x G F with |G| = 1: at most 2 mu s^2 of the shear part, and of the volume part
+  ///   lambda (J^2 tr(G)^2 + c (tr(G)^2 - tr(G^2))),   c = J (J - 1),   -1 <= tr(G)^2 - tr(G^2) <= D - 1;
+  /// an auxetic's negative lambda does not make shear softer.
+  template <class T, int D>
+  TRIBO_HD T stiffness(const Sym<T, D>& B, const T& J) const {
     const T c = J * (J - T(1));
     const T volume =
         lambda > Real(0) ? max(fma(T(Real(D)) * J, J, T(Real(D - 1)) * max(c, T(0))), -c) : T(Real(D - 1)) * abs(c);
-    r.stiffness = fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
-    return r;
+    return fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
   }
 
   template <class T, int D>
