@@ -2,6 +2,7 @@
 
 #include "tribo/core/params.h"
 #include "tribo/models/elastic/hencky_strain.h"
+#include "tribo/models/elastic/parameters.h"
 
 namespace tribo {
 
@@ -19,12 +20,7 @@ struct Hencky {
   Real mu, lambda;  ///< Lame parameters [Pa]
   Real viscosity;   ///< eta [Pa s]
 
-  static Hencky read(ParamReader& in) {
-    const double E = in.number("youngs_modulus", "Pa", above(0), "stiffness in tension");
-    const double nu = in.number("poisson_ratio", "1", between(-1, 0.5), "lateral contraction; 0.5 is incompressible");
-    const double eta = in.number("viscosity", "Pa s", at_least(0), "damping: resistance to the rate of strain", 0);
-    return {Real(shear_modulus(E, nu)), Real(lame_lambda(E, nu)), Real(eta)};
-  }
+  static Hencky read(ParamReader& in) { return read_damped_elastic<Hencky>(in); }
 
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
