@@ -21,15 +21,15 @@ struct Spin {
 };
 
 /// A stiff jelly block that drifts and turns freely: half a turn, 250 or more substeps.
-Spin spin(const std::string& grid, int dimension) {
+Spin spin(const std::string& grid, int dimension, double dx = 0.05) {
   Simulation simulation = simulate(fmt::format(
       R"({{"tribo": 1, "dimension": {}, "precision": "double", "fps": 2, "duration": 1, "gravity": [0, 0, 0],
-           "grid": {{"dx": 0.05, {}}}, "time": {{"dt_max": 1e-3}},
+           "grid": {{"dx": {}, {}}}, "time": {{"dt_max": 1e-3}},
            "materials": {{"m": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5,
                                  "poisson_ratio": 0.3}}}},
            "objects": [{{"type": "particles", "shape": {{"box": [0.5, 0.4, 0.3]}}, "material": "m",
                          "velocity": [0.5, 0.2, 0], "angular_velocity": [0, 0, 6]}}]}})",
-      dimension, grid));
+      dimension, dx, grid));
   Spin run;
   run.before = simulation.measure()[0];
   simulation.advance_frame();
@@ -41,30 +41,48 @@ std::string named(const std::string& scheme) { return "\"transfer\": \"" + schem
 
 class EveryScheme : public ::testing::TestWithParam<int> {};
 
+/// Every scheme on every kernel it knows, with both forms of forces.
+std::vector<std::string> every_grid() {
+  std::vector<std::string> all;
+  for (const Choice& scheme : transfers())
+    for (const Choice& kernel : kernels())
+      for (const std::string force : {"mls", "gradient"}) {
+        if (scheme.name == std::string("polypic") && kernel.name != std::string("quadratic")) continue;
+        if (kernel.name == std::string("linear") && force == "mls") continue;
+        all.push_back(
+            fmt::format(R"("transfer": "{}", "kernel": "{}", "force": "{}")", scheme.name, kernel.name, force));
+      }
+  return all;
+}
+bool has(const std::string& grid, const char* word) { return grid.find(word) != std::string::npos; }
+
 TEST_P(EveryScheme, ConservesMassAndLinearMomentum) {
-  for (const Choice& scheme : transfers()) {
-    const Spin run = spin(named(scheme.name), GetParam());
-    EXPECT_EQ(run.after.mass, run.before.mass) << scheme.name;
-    EXPECT_LT(run.momentum_change(), 1e-12) << scheme.name;
+  for (const std::string& grid : every_grid()) {
+    const Spin run = spin(grid, GetParam(), 0.1);
+    EXPECT_EQ(run.after.mass, run.before.mass) << grid;
+    EXPECT_LT(run.momentum_change(), 1e-12) << grid;
+    // The linear kernel's forces jump when a particle crosses a cell; that noise may add energy.
+    if (!has(grid, "linear")) {
+      EXPECT_LT(run.energy_kept(), 1.0001) << grid;
+    }
+    const bool affine = has(grid, "apic") || has(grid, "rpic") || has(grid, "poly");
+    if (affine) {
+      EXPECT_LT(run.spin_change(), has(grid, "linear") ? 0.02 : 1e-12) << grid;
+    }
   }
 }
 
-TEST_P(EveryScheme, EnergyNeverGrowsFromNothing) {
-  for (const Choice& scheme : transfers())
-    EXPECT_LT(spin(named(scheme.name), GetParam()).energy_kept(), 1.0001) << scheme.name;
-}
-
-TEST_P(EveryScheme, AffineSchemesConserveAngularMomentumAndPicLosesIt) {
-  for (const char* scheme : {"apic", "rpic"}) EXPECT_LT(spin(named(scheme), GetParam()).spin_change(), 1e-12) << scheme;
+TEST_P(EveryScheme, PicLosesSpinAndFlipLittle) {
   EXPECT_GT(spin(named("pic"), GetParam()).spin_change(), 0.5);
   // FLIP is not exact, but only the change is filtered: 3 and 4 % are lost where PIC loses nearly all.
   EXPECT_LT(spin(R"("transfer": "flip", "flip_ratio": 1)", GetParam()).spin_change(), 0.06);
 }
 
 TEST_P(EveryScheme, RotationLosesEnergyInTheKnownOrder) {
-  // GAMES201 L6: PIC damps rotation away, APIC hardly, FLIP least of all.
+  // GAMES201 L6: PIC damps rotation away, APIC hardly, PolyPIC least of all.
   std::map<std::string, double> kept;
-  for (const char* scheme : {"pic", "rpic", "apic"}) kept[scheme] = spin(named(scheme), GetParam()).energy_kept();
+  for (const char* scheme : {"pic", "rpic", "apic", "polypic"})
+    kept[scheme] = spin(named(scheme), GetParam()).energy_kept();
   kept["flip"] = spin(R"("transfer": "flip", "flip_ratio": 1)", GetParam()).energy_kept();
   kept["blend"] = spin(R"("transfer": "flip", "flip_ratio": 0.99)", GetParam()).energy_kept();
   for (const auto& [name, share] : kept) RecordProperty("energy_kept_" + name, fmt::format("{}", share));
@@ -73,6 +91,7 @@ TEST_P(EveryScheme, RotationLosesEnergyInTheKnownOrder) {
   EXPECT_LT(kept["blend"], kept["flip"]);
   EXPECT_LE(kept["rpic"], kept["apic"] + 1e-9);
   EXPECT_GT(kept["apic"], 0.95);
+  EXPECT_LT(kept["apic"], kept["polypic"]);
   EXPECT_GT(kept["flip"], 0.95);
 }
 

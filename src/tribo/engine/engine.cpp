@@ -84,7 +84,11 @@ void ObjectSums::add(const ObjectSums& other) {
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
   const int D = model.dimension;
   const double real = options.precision == "double" ? 8 : 4;
-  const double column_bytes = real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1) + 8;
+  const bool poly = model.transfer.poly_degree > 0;
+  const bool general = poly || model.gradient_forces || model.kernel_nodes != 3;  // the gradient waits in a column
+  const double modes = poly ? D * (std::pow(3.0, D) - 1 - D) : 0;
+  const double column_bytes =
+      real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1 + modes + (general ? D * D : 0)) + 8;
   const double sorting_bytes = 2 * 8 + 3 * 4 + real + 4;
   // Arenas and grid: a block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full
   // block is a fair guess before the particles exist.

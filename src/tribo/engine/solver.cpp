@@ -8,6 +8,7 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/core/errors.h"
 #include "tribo/engine/backends.h"
+#include "tribo/transfer/modes.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -45,6 +46,20 @@ double radius_of(const ColliderSpec& collider) {
   return bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
 }
 
+/// S of formulas J: how much stiffer than (d lambda + 2 mu)/dx^2 a particle can be felt by the grid. MLS-MPM: 1/inertia
+/// of the kernel. Forces through gradients: 6 and 3.2; the linear kernel has no bound (1/f + 1/(1-f), f the place in
+/// the cell), the value taken is that of f = 0.03.
+double force_stiffness(const Model& model) {
+  if (!model.gradient_forces) return 1 / kernel_inertia(model.kernel_nodes);
+  return model.kernel_nodes == 2 ? 32 : model.kernel_nodes == 3 ? 6 : 3.2;
+}
+
+/// Second moment of a particle's weights along an axis.
+double axis_inertia(const Model& model, double x) {
+  if (model.kernel_nodes != 2) return kernel_inertia(model.kernel_nodes);
+  return linear_kernel_inertia(x / model.dx - std::floor(x / model.dx));
+}
+
 /// Columns of a range of particles on the host.
 template <class T>
 class HostColumn {
@@ -65,6 +80,27 @@ class HostColumn {
   std::vector<T> data_;
 };
 
+/// Twice the kinetic energy per mass of PolyPIC's higher modes, sum_r norm_r |c_r|^2 (formulas A.6).
+template <int D, class Real>
+double mode_energy(const HostColumn<Real>& poly, Index i, const Vec<double, 3>& x, double dx, int degree) {
+  double norm[D][3];
+  for (int k = 0; k < D; ++k) {
+    const double offset = x[k] / dx - base_node<3>(x[k] / dx);
+    const AxisModes<double> modes(offset, SplineWeights<double, 3>(offset).w, degree);
+    std::copy_n(modes.norm, 3, norm[k]);
+  }
+  double sum = 0;
+  int next = 0;
+  for (int mode = 0; mode < power(3, D); ++mode) {
+    if (!beyond_affine<D>(mode)) continue;
+    const Cell<D> powers = unflatten<D>(mode, 3);
+    double scale = 1;
+    for (int k = 0; k < D; ++k) scale *= norm[k][powers[k]];
+    for (int k = 0; k < D; ++k, ++next) sum += scale * poly.at(next, i) * poly.at(next, i);
+  }
+  return sum;
+}
+
 }  // namespace
 
 template <class Real, int D>
@@ -80,7 +116,10 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   constants_.dx = static_cast<Real>(model.dx);
   for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
   constants_.transfer = {static_cast<Real>(model.transfer.keep_skew), static_cast<Real>(model.transfer.keep_sym),
-                         static_cast<Real>(model.transfer.flip)};
+                         static_cast<Real>(model.transfer.flip), model.transfer.poly_degree};
+  constants_.kernel = model.kernel_nodes;
+  constants_.gradient_forces = model.gradient_forces;
+  state_.particles.poly.used = model.transfer.poly_degree > 0;
   std::vector<Real> inverse_density;
   for (const MaterialSpec& material : model.materials) {
     constants_.laws.push_back(cast_variant<Real>(material.law));
@@ -144,14 +183,16 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
   p.tau.resize_discard(n);
   for (auto& array : p.tau.c) send(array, [](std::size_t) { return 0.0; });
   send(p.m.c[0], [&](std::size_t i) { return seed.m[i]; });
+  if (p.poly.used)
+    for (auto& array : p.poly.c) send(array, [](std::size_t) { return 0.0; });
   std::vector<Index> id(static_cast<std::size_t>(n));
   std::iota(id.begin(), id.end(), 0);
   copy_to_device(exec_, id.data(), p.id.c[0], n);
   copy_to_device(exec_, seed.object.data(), p.object.c[0], n);
 }
 
-/// Formulas J: advection, elastic waves with half the bound of MLS-MPM on a quadratic kernel, viscosity, colliders, the
-/// user's maximum; then the frame's end, without leaving a sliver.
+/// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, viscosity, colliders,
+/// the user's maximum; then the frame's end, without leaving a sliver.
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
@@ -160,7 +201,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     if (dt < report.dt) report = {dt, reason};
   };
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
-  if (state_.wave_speed2 > 0) bound(0.5 * model_.dx / std::sqrt(state_.wave_speed2), "wave");
+  if (state_.wave_speed2 > 0) bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
   for (const MaterialSpec& material : model_.materials) {
     const double viscosity = std::visit(
         []<class Law>(const Law& law) -> double {
@@ -253,16 +294,16 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
   observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   std::vector<ObjectSums> sums(model_.objects.size());
   constexpr Index chunk = 1 << 16;
-  HostColumn<Real> x, v, C, m;
+  HostColumn<Real> x, v, C, m, poly;
   HostColumn<Index> object;
   std::vector<Real> psi(static_cast<std::size_t>(chunk));
-  const double moment_scale = 0.25 * model_.dx * model_.dx;  // B = C D, D = dx^2 / 4
   for (Index first = 0; first < state_.count; first += chunk) {
     const Index n = std::min(chunk, state_.count - first);
     x.fetch(exec_, state_.particles.x, first, n);
     v.fetch(exec_, state_.particles.v, first, n);
     C.fetch(exec_, state_.particles.C, first, n);
     m.fetch(exec_, state_.particles.m, first, n);
+    if (state_.particles.poly.used) poly.fetch(exec_, state_.particles.poly, first, n);
     object.fetch(exec_, state_.particles.object, first, n);
     copy_to_host(exec_, energy_density, psi.data(), n, first);
     for (Index i = 0; i < n; ++i) {
@@ -276,10 +317,13 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
       for (int a = 0; a < D; ++a) {
         position[a] = x.at(a, i);
         velocity[a] = v.at(a, i);
-        for (int b = 0; b < D; ++b) {
+      }
+      for (int b = 0; b < D; ++b) {
+        const double inertia = axis_inertia(model_, position[b]) * model_.dx * model_.dx;  // B = C D
+        for (int a = 0; a < D; ++a) {
           const double c = C.at(D * a + b, i);
-          B[a][b] = c * moment_scale;
-          affine += c * c * moment_scale;
+          B[a][b] = c * inertia;
+          affine += c * c * inertia;
         }
       }
       sum.particles += 1;
@@ -290,7 +334,9 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
       sum.angular_momentum += mass * (cross(position, velocity) + spin);
       for (int a = 0; a < 3; ++a)
         for (int b = a; b < 3; ++b) sum.second_moment(a, b) += mass * position[a] * position[b];
-      sum.kinetic += 0.5 * mass * (squared_norm(velocity) + affine);
+      const double higher =
+          state_.particles.poly.used ? mode_energy<D>(poly, i, position, model_.dx, model_.transfer.poly_degree) : 0;
+      sum.kinetic += 0.5 * mass * (squared_norm(velocity) + affine + higher);
       const double density = constants_.densities[static_cast<std::size_t>(model_.objects[o].material)];
       sum.elastic += mass / density * static_cast<double>(psi[static_cast<std::size_t>(i)]);
       sum.gravity -= mass * dot(model_.gravity, position);

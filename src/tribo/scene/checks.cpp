@@ -74,6 +74,18 @@ void check_time(const Scene& scene, Findings& findings) {
   }
 }
 
+void check_grid(const Scene& scene, Findings& findings) {
+  const GridSpec& grid = scene.grid;
+  if (grid.kernel == "linear" && grid.force == "mls" && findings.clean("/grid/force"))
+    findings.add("/grid/force",
+                 "\"mls\" needs a kernel whose second moment never vanishes; use \"gradient\" with the "
+                 "linear kernel, or another kernel");
+  if (std::holds_alternative<PolyPic>(grid.transfer) && grid.kernel != "quadratic" && findings.clean("/grid/transfer"))
+    findings.add("/grid/transfer", fmt::format("\"polypic\" knows the modes of the quadratic kernel only; use it with "
+                                               "kernel \"quadratic\", or \"apic\" with the {} kernel",
+                                               grid.kernel));
+}
+
 void check_object_shape(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
   const auto [bounds, volume, name] = std::visit(
       [&](const auto& shape) { return std::tuple(shape.bounds(), shape.volume(scene.dimension), shape.name); },
@@ -98,6 +110,7 @@ void check_object_shape(const Scene& scene, const ObjectSpec& object, const std:
 
 void check_scene(const Scene& scene, Findings& findings) {
   if (findings.clean("/dimension") && scene.dimension == 2) check_plane(scene, findings);
+  check_grid(scene, findings);
   check_time(scene, findings);
   if (scene.objects.empty() && findings.clean("/objects")) {
     findings.add("/objects", "the list is empty; a scene needs at least one object");

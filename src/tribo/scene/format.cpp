@@ -9,12 +9,14 @@
 #include "tribo/scene/presets.h"
 #include "tribo/scene/suggest.h"
 #include "tribo/transfer/all.h"
+#include "tribo/transfer/kernels.h"
 
 namespace tribo {
 namespace {
 
-const std::vector<Choice>& kernels() {
-  static const std::vector<Choice> all{{"quadratic", "quadratic B-spline over 27 nodes"}};
+const std::vector<Choice>& forces() {
+  static const std::vector<Choice> all{{"mls", "moving least squares: stress through the affine part"},
+                                       {"gradient", "classic MPM: stress through gradients of the weights"}};
   return all;
 }
 
@@ -237,6 +239,15 @@ const std::vector<Choice>& transfers() {
   return all;
 }
 
+const std::vector<Choice>& kernels() {
+  static const std::vector<Choice> all = [] {
+    std::vector<Choice> list;
+    for (const KernelInfo& kernel : kernel_list) list.push_back({kernel.name, kernel.doc});
+    return list;
+  }();
+  return all;
+}
+
 const std::vector<ObjectType>& object_types() {
   static const std::vector<ObjectType> all{
       {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles}};
@@ -255,6 +266,9 @@ void read_format(ParamReader& in, Scene& scene) {
   in.object("grid", "the background grid", true, [&](ParamReader& grid) {
     scene.grid.dx = grid.number("dx", "m", above(0), "grid spacing");
     scene.grid.kernel = grid.choice("kernel", kernels(), "interpolation between particles and grid", "quadratic");
+    const char* const usual_force = scene.grid.kernel == "linear" ? "gradient" : "mls";
+    scene.grid.force =
+        grid.choice("force", forces(), "how stress acts on the grid; the linear kernel takes gradient", usual_force);
     const std::string transfer =
         grid.choice("transfer", transfers(), "what particles and grid tell each other", transfers().front().name);
     each_alternative(&scene.grid.transfer, [&]<class Scheme>() {

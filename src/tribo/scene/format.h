@@ -24,7 +24,8 @@ struct ObjectType {
 /// Every object type; a new one is a line here and the function it names.
 const std::vector<ObjectType>& object_types();
 
-/// What `grid.transfer` may be.
+/// What `grid.transfer` and `grid.kernel` may be.
 const std::vector<Choice>& transfers();
+const std::vector<Choice>& kernels();
 
 }  // namespace tribo

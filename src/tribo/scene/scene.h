@@ -22,6 +22,7 @@ struct GridSpec {
   double dx = 0;                     ///< grid spacing [m]
   std::string kernel = "quadratic";  ///< interpolation kernel
   Transfer transfer;                 ///< between particles and grid
+  std::string force = "mls";         ///< how stress acts on the grid
 };
 
 struct TimeSpec {

@@ -2,6 +2,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/setup/sampling.h"
+#include "tribo/transfer/kernels.h"
 
 namespace tribo {
 Model build_model(const Scene& scene) {
@@ -11,6 +12,8 @@ Model build_model(const Scene& scene) {
   model.gravity = scene.gravity;
   model.time = scene.time;
   model.transfer = std::visit([](const auto& scheme) { return scheme.rule(); }, scene.grid.transfer);
+  model.kernel_nodes = kernel_nodes(scene.grid.kernel);
+  model.gradient_forces = scene.grid.force == "gradient";
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
     model.objects.push_back({object.name, object.material, object.angular_velocity});

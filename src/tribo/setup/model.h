@@ -16,6 +16,8 @@ struct Model {
   Vec<double, 3> gravity = Vec<double, 3>::zero();
   TimeSpec time;
   TransferRule<double> transfer;
+  int kernel_nodes = 3;
+  bool gradient_forces = false;
   std::vector<MaterialSpec> materials;
   struct Object {
     std::string name;

@@ -47,10 +47,10 @@ TRIBO_HD void each_node_in(const Team& team, const Cell<D>& low, const Cell<D>& 
 
 /// Sums the arenas that overlap one grid block in fixed order, then turns momentum into velocity and applies gravity
 /// and colliders.
-template <class Real, int D>
+template <class Real, int D, int Kernel>
 struct UpdateBlock {
   using Pack = NodePack<Real>;
-  using Shape = BlockShape<D>;
+  using Shape = BlockShape<D, Kernel>;
 
   const Cell<D>* blocks;
   const Index* touch;
@@ -122,10 +122,12 @@ double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename
   using View = typename Colliders<Real, D>::View;
   const auto update = [&](const Array<NodePack<Real>>& arenas, const Vec<Real, D>& gain, const View& obstacles,
                           Array<NodePack<Real>>& grid) {
-    for_each_team<BlockSums<Real, D>>(
-        ex, "grid", work.block_count,
-        UpdateBlock<Real, D>{work.blocks.data(), work.touch.data(), work.touch_start.data(), arenas.data(),
-                             constants.dx, gain, obstacles, grid.data(), work.block_speed.data()});
+    with_kernel(constants.kernel, [&](auto kernel) {
+      for_each_team<BlockSums<Real, D>>(
+          ex, "grid", work.block_count,
+          UpdateBlock<Real, D, kernel()>{work.blocks.data(), work.touch.data(), work.touch_start.data(), arenas.data(),
+                                         constants.dx, gain, obstacles, grid.data(), work.block_speed.data()});
+    });
   };
   if (constants.transfer.flip > 0) update(work.arenas_before, Vec<Real, D>::zero(), View{}, work.grid_before);
   update(work.arenas, constants.gravity * static_cast<Real>(dt), colliders, work.grid);

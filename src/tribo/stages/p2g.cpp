@@ -1,13 +1,9 @@
+#include "tribo/stages/arena.h"
 #include "tribo/stages/stages.h"
 #include "tribo/stages/stencil.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
-
-template <class Real, int D>
-struct Arena {
-  NodePack<Real> node[BlockShape<D>::arena_nodes];
-};
 
 /// Sums one bin's particles into its arena (formulas A.2, A.5). Particles are in order of cells, so the sums of a cell
 /// stay in registers and reach the arena once per run. A team of one thread walks all runs; a team of many takes a
@@ -35,8 +31,8 @@ struct ScatterBin {
     Index begin = bin.begin;
     Index end = bin.end;
     if constexpr (Team::size > 1) {
-      end = first_of_cell(bin, team.rank() + 1);
-      begin = first_of_cell(bin, team.rank());
+      end = first_of_cell<3>(p.x, Real(1) / dx, bin, team.rank() + 1);
+      begin = first_of_cell<3>(p.x, Real(1) / dx, bin, team.rank());
     }
     Pack acc[Shape::stencil];  // stays in registers: every loop over it is unrolled
     TRIBO_UNROLL
@@ -71,23 +67,6 @@ struct ScatterBin {
   }
 
  private:
-  /// First particle of the bin whose cell is not before `cell`; only for freshly sorted particles.
-  TRIBO_HD Index first_of_cell(const Bin<D>& bin, int cell) const {
-    Index low = bin.begin;
-    Index high = bin.end;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      Cell<D> within;
-      for (int k = 0; k < D; ++k) within[k] = static_cast<std::int32_t>(base_node(p.x[k][middle] * (Real(1) / dx))) & 3;
-      if (flatten(within, Shape::side) < cell) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-
   TRIBO_HD static void add_run(int current, const Pack* acc, Arena<Real, D>& arena) {
     TRIBO_UNROLL
     for (int s = 0; s < Shape::stencil; ++s) {
@@ -144,6 +123,10 @@ struct ScatterBin {
 template <class Real, int D>
 void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work) {
   const auto scatter = [&](double stress_time, Array<NodePack<Real>>& arenas) {
+    if (!constants.fast()) {
+      scatter_any(ex, constants, state, stress_time, arenas, work);
+      return;
+    }
     for_each_team<Arena<Real, D>>(
         ex, "p2g", state.bin_count,
         ScatterBin<Real, D>{view(state.particles), state.bins.data(), work.inverse_density.data(), constants.dx,

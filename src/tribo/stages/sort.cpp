@@ -26,13 +26,14 @@ template <class Real, int D>
 struct BaseCell {
   FieldView<Real, D> x;
   Real inverse_dx;
+  Real shift;  ///< of the kernel
 
   /// False when a coordinate is not finite, or so far out that its place in the cell is lost to rounding: beyond 2^18
   /// cells in float, beyond what 32-bit cells can count in double.
   TRIBO_HD bool at(Index i, Cell<D>& cell) const {
     cell = Cell<D>::zero();
     for (int k = 0; k < D; ++k) {
-      const Real base = base_node(x[k][i] * inverse_dx);
+      const Real base = floor(x[k][i] * inverse_dx - shift);
       constexpr Real digits = Real(1) / (32 * std::numeric_limits<Real>::epsilon());
       constexpr Real farthest = digits < Real(1e9) ? digits : Real(1e9);
       if (!(base > -farthest && base < farthest)) return false;
@@ -230,7 +231,7 @@ void permute(Exec& ex, Field<T, N>& field, const Array<Index>& order, Array<T>& 
 template <class Real, int D>
 void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
   const Index n = state.count;
-  BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx};
+  BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx, Real(kernel_shift(constants.kernel))};
   const Extent<D> extent = reduce(ex, "sort", n, nothing<D>(), ExtentOf<Real, D>{base}, JoinExtents<D>{});
   const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
   if (extent.lost != Workspace<Real, D>::none || code_bits(with_neighbors(extent)) > D * key_bits_per_axis)
@@ -288,7 +289,9 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
                         work.blocks.data(), work.touch.data(), work.touch_start.data(), work.bin_blocks.data()});
 
   // Spray touches a block per particle: far more than anybody could estimate before the run.
-  const Size arena_nodes = Size{state.bin_count} * Shape::arena_nodes;
+  const Size arena_nodes = Size{state.bin_count} * with_kernel(constants.kernel, [](auto kernel) {
+                             return BlockShape<D, kernel()>::arena_nodes;
+                           });
   const Size grid_nodes = Size{work.block_count} * Shape::nodes;
   const bool twice = constants.transfer.flip > 0;
   const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(NodePack<Real>) * (twice ? 2 : 1);
@@ -304,6 +307,8 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
     work.arenas_before.resize_discard(arena_nodes);
     work.grid_before.resize_discard(grid_nodes);
   }
+  work.gradient.used = !constants.fast();
+  work.gradient.resize_discard(state.count);
   work.block_speed.resize_discard(work.block_count);
   work.bin_results.resize_discard(state.bin_count);
 

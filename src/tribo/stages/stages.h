@@ -18,8 +18,13 @@ struct Constants {
   Real dx;
   Vec<Real, D> gravity;
   TransferRule<Real> transfer;
+  int kernel = 3;                ///< nodes per axis a particle touches
+  bool gradient_forces = false;  ///< stress through gradients of the weights instead of MLS-MPM
   std::vector<ParticleLaw<Real>> laws;
   std::vector<double> densities;
+
+  /// Whether the fast kernels of p2g.cpp and g2p.cpp can do it: quadratic weights, affine modes, MLS-MPM.
+  bool fast() const { return kernel == 3 && !gradient_forces && transfer.poly_degree == 0; }
 };
 
 /// Sorts particles by material, block and base cell, and records the bins. Particle order within a cell is kept, so
@@ -46,6 +51,20 @@ double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename
 /// state's speed and wave speed. Returns the first particle that is no longer finite, or Workspace::none.
 template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
+
+/// P2G and the first half of G2P for any kernel, modes and force: particles have moved, their velocity gradients wait
+/// in the workspace for `deform`. The fast kernels do the same for the schemes they know.
+template <class Real, int D>
+void scatter_any(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt,
+                 Array<NodePack<Real>>& arenas, Workspace<Real, D>& work);
+template <class Real, int D>
+void gather_any(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
+                Workspace<Real, D>& work);
+
+/// Strain and stress of every particle after a step with the velocity gradients in the workspace. Sets the state's
+/// speed and wave speed; returns as g2p does.
+template <class Real, int D>
+Index deform(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Stress, speed and wave speed of the particles as they stand: for the first step.
 template <class Real, int D>

@@ -4,8 +4,9 @@
 #include "tribo/state/state.h"
 
 /// \file
-/// The quadratic stencil of particles and its two uses: adding a particle's momentum to 3^D nodes, and summing 3^D
-/// node velocities for a particle. Node values are packs of four numbers, so each is one SIMD instruction.
+/// The quadratic stencil of particles and its two uses, as fast as they can be made: adding a particle's momentum to
+/// 3^D nodes, and summing 3^D node velocities for a particle. Node values are packs of four numbers, so each is one
+/// SIMD instruction.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -58,9 +59,9 @@ struct PackStencil {
     cell = T(0);
     for (int k = 0; k < D; ++k) {
       const T scaled = x[k] * inverse_dx;
-      const T base = base_node(scaled);
+      const T base = base_node<3>(scaled);
       offset[k] = scaled - base;
-      const QuadraticWeights<T> w(offset[k]);
+      const SplineWeights<T, 3> w(offset[k]);
       for (int j = 0; j < 3; ++j) weight[k][j] = w.w[j];
       cell = fma(cell, T(Real(Shape::arena_side)), base - T(Real(block[k] * Shape::side - Shape::margin)));
     }
@@ -115,14 +116,14 @@ TRIBO_HD void accumulate(const MomentumPacket<Real, 2>& p, NodePack<Real>* acc) 
 }
 
 /// Arena offset of the s-th node of a stencil from its base.
-template <int D>
+template <int D, int Kernel = 3>
 TRIBO_HD constexpr int stencil_offset(int s) {
   int offset = 0;
   int scale = 1;
   for (int k = 0; k < D; ++k) {
-    offset += s % 3 * scale;
-    s /= 3;
-    scale *= BlockShape<D>::arena_side;
+    offset += s % Kernel * scale;
+    s /= Kernel;
+    scale *= BlockShape<D, Kernel>::arena_side;
   }
   return offset;
 }

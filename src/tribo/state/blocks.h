@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tribo/core/types.h"
 #include "tribo/exec/backend.h"
@@ -9,18 +10,20 @@
 
 /// \file
 /// Geometry of the sparse grid. Space is cut into blocks of 4^D base cells; a particle belongs to the block of its
-/// base node floor(x/dx - 1/2), the lowest node its quadratic kernel touches. Everything a block's particles touch
+/// base node, the lowest node its kernel touches (quadratic: floor(x/dx - 1/2)). Everything a block's particles touch
 /// lies in its *arena*, a small dense patch of nodes private to the block while it sums.
 
 namespace tribo::TRIBO_BACKEND {
 
 constexpr int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
 
-template <int D>
+/// `Kernel` is the number of nodes per axis a particle touches. What does not depend on it is the same for all kernels,
+/// so blocks and bins are shared.
+template <int D, int Kernel = 3>
 struct BlockShape {
   static constexpr int side = 4;                ///< cells (and owned nodes) along an edge
   static constexpr int nodes = power(side, D);  ///< nodes a block owns
-  static constexpr int kernel = 3;              ///< nodes per axis under the quadratic kernel
+  static constexpr int kernel = Kernel;
   static constexpr int margin = drift_cells;    ///< cells a particle may have drifted out of its block
   static constexpr int arena_side = side + kernel - 1 + 2 * margin;
   static constexpr int arena_nodes = power(arena_side, D);
@@ -28,7 +31,18 @@ struct BlockShape {
   static constexpr int neighbor_side = 2 - first_neighbor;
   static constexpr int neighbors = power(neighbor_side, D);  ///< blocks an arena overlaps
   static constexpr int stencil = power(kernel, D);
+  static_assert(kernel - 1 + margin <= side, "an arena reaches no farther than the next block");
 };
+
+/// work(std::integral_constant<int, nodes>) for the kernel of so many nodes per axis.
+template <class Work>
+decltype(auto) with_kernel(int nodes, const Work& work) {
+  switch (nodes) {
+    case 2: return work(std::integral_constant<int, 2>{});
+    case 4: return work(std::integral_constant<int, 4>{});
+    default: return work(std::integral_constant<int, 3>{});
+  }
+}
 
 /// Integer coordinates of a block, cell or node.
 template <int D>

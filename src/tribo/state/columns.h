@@ -18,9 +18,10 @@ struct Field {
   using Value = T;
   static constexpr int components = N;
   Array<T> c[N];
+  bool used = true;  ///< a column that nothing in the scene asks for stays empty
 
   void resize_discard(Index n) {
-    for (auto& array : c) array.resize_discard(n);
+    for (auto& array : c) array.resize_discard(used ? n : 0);
   }
   std::size_t bytes() const {
     std::size_t sum = 0;
@@ -53,10 +54,13 @@ struct NamedColumn {
 template <class Owner, class Column>
 NamedColumn(const char*, Column Owner::*) -> NamedColumn<Owner, Column>;
 
-/// visit(name, column) for every column of an object that lists them in `columns()`.
+/// visit(name, column) for every column in use of an object that lists them in `columns()`.
 template <class Owner, class Visit>
 void each_column(Owner& owner, const Visit& visit) {
-  std::apply([&](const auto&... column) { (visit(column.name, owner.*(column.member)), ...); },
+  const auto show = [&](const char* name, auto& column) {
+    if (column.used) visit(name, column);
+  };
+  std::apply([&](const auto&... column) { (show(column.name, owner.*(column.member)), ...); },
              std::remove_const_t<Owner>::columns());
 }
 

@@ -5,6 +5,10 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// Numbers of PolyPIC beyond v and C: a vector for each of 3^D modes but the constant and the linear ones.
+template <int D>
+inline constexpr int poly_numbers = D == 3 ? 3 * (27 - 4) : 2 * (9 - 3);
+
 /// Everything a material point carries. `Column` is Field (storage) or FieldView (inside kernels). A new
 /// quantity is a member here and a line in `columns()`: it is then copied, sorted, checkpointed and hashed.
 template <class Real, int D, template <class, int> class Column>
@@ -18,6 +22,7 @@ struct ParticlesOf {
   Column<Real, 1> m;                     ///< mass [kg]
   Column<Index, 1> id;                   ///< given once, in order of creation
   Column<Index, 1> object;               ///< index of the scene's object
+  Column<Real, poly_numbers<D>> poly;    ///< higher velocity modes [m/s]; only PolyPIC uses them
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"x", &ParticlesOf::x},
@@ -28,7 +33,8 @@ struct ParticlesOf {
                       NamedColumn{"tau", &ParticlesOf::tau},
                       NamedColumn{"m", &ParticlesOf::m},
                       NamedColumn{"id", &ParticlesOf::id},
-                      NamedColumn{"object", &ParticlesOf::object}};
+                      NamedColumn{"object", &ParticlesOf::object},
+                      NamedColumn{"poly", &ParticlesOf::poly}};
   }
 };
 
@@ -40,7 +46,7 @@ using ParticlesView = ParticlesOf<Real, D, FieldView>;
 template <class Real, int D>
 ParticlesView<Real, D> view(Particles<Real, D>& p) {
   return {view(p.x),   view(p.v), view(p.C),  view(p.F),     view(p.history),
-          view(p.tau), view(p.m), view(p.id), view(p.object)};
+          view(p.tau), view(p.m), view(p.id), view(p.object), view(p.poly)};
 }
 
 }  // namespace tribo::TRIBO_BACKEND

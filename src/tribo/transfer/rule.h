@@ -9,12 +9,14 @@ namespace tribo {
 /// particles with v and deform them by L, and differ in what of it particles keep for the way back (formulas A.2, A.3):
 ///   v_p <- v + flip (v_p - sum_i w_ip v_i before the step)
 ///   C_p <- keep_skew skew(L) + keep_sym sym(L)
-/// As numbers and not as types, because kernels are compiled for every law already.
+/// and PolyPIC in how many modes beyond the affine ones it keeps. As numbers and not as types, because kernels are
+/// compiled for every law already.
 template <class Real>
 struct TransferRule {
   Real keep_skew = 1;
   Real keep_sym = 1;
   Real flip = 0;
+  int poly_degree = 0;  ///< highest power along each axis of the modes beyond affine; 0: none
 
   TRIBO_HD bool keeps_all() const { return keep_skew == Real(1) && keep_sym == Real(1); }
 

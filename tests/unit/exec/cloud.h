@@ -39,6 +39,7 @@ struct Cloud {
   explicit Cloud(const std::vector<Particle>& particles, int threads = 2, double mu = 0, double lambda = 0)
       : ex(threads) {
     constants.dx = Real(dx);
+    state.particles.poly.used = false;
     constants.gravity = Vec<Real, 3>::zero();
     constants.laws = {FixedCorotated<Real>{Real(mu), Real(lambda), Real(0)},
                       FixedCorotated<Real>{Real(mu), Real(lambda), Real(0)}};
