@@ -153,29 +153,32 @@ struct ScatterAny {
       along_place[a] = gradient_forces ? affine_pack : fma(Pack(Real(1) / inertia), stress_pack, affine_pack);
       along_gradient[a] = gradient_forces ? stress_pack : Pack(Real(0));
     }
-    Pack higher[Shape::stencil];
-    if constexpr (Kernel == 3) {
-      if (poly_degree > 0) {
-        int next = 0;
-        for (int mode = 0; mode < Shape::stencil; ++mode) {
-          higher[mode] = Pack(Real(0));
-          if (!beyond_affine<D>(mode)) continue;
-          FieldView<Real, D> column;
-          for (int k = 0; k < D; ++k) column.c[k] = p.poly[next++];
-          higher[mode] = pack_of<Real, D>(column, i, m, Real(0));
-        }
-        Modes<Real, D>(stencil, poly_degree).to_nodes(higher);
-      }
-    }
+    Pack higher[Kernel == 3 ? Shape::stencil : 1];
+    if constexpr (Kernel == 3)
+      if (poly_degree > 0) higher_modes(i, stencil, m, higher);
     const Pack at_particle = pack_of<Real, D>(p.v, i, m, m);
     stencil.each_node([&](int s, Real w, const Vec<Real, D>& gradient, const Vec<Real, D>& place) {
       Pack value = at_particle;
       for (int a = 0; a < D; ++a) value = fma(Pack(place[a]), along_place[a], value);
-      if (poly_degree > 0) value = value + higher[s];
+      if constexpr (Kernel == 3)
+        if (poly_degree > 0) value = value + higher[s];
       Pack sum = fma(Pack(w), value, sums[s]);
       for (int a = 0; a < D; ++a) sum = fma(Pack(gradient[a]), along_gradient[a], sum);
       sums[s] = sum;
     });
+  }
+
+  /// Momentum per weight at the nodes that PolyPIC's modes beyond the affine ones bring.
+  TRIBO_HD void higher_modes(Index i, const Stencil<Real, D, 3>& stencil, Real m, Pack* at_nodes) const {
+    int next = 0;
+    for (int mode = 0; mode < Shape::stencil; ++mode) {
+      at_nodes[mode] = Pack(Real(0));
+      if (!beyond_affine<D>(mode)) continue;
+      FieldView<Real, D> column;
+      for (int k = 0; k < D; ++k) column.c[k] = p.poly[next++];
+      at_nodes[mode] = pack_of<Real, D>(column, i, m, Real(0));
+    }
+    Modes<Real, D>(stencil, poly_degree).to_nodes(at_nodes);
   }
 };
 
