@@ -14,6 +14,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/engine/engine.h"
 #include "tribo/simulation.h"
+#include "tribo/transfer/kernels.h"
 
 namespace tribo {
 namespace {
@@ -54,8 +55,19 @@ struct BenchScene {
   ParticleSeed seed;
 };
 
-BenchScene make_scene(const MaterialSpec& material, double particles) {
+TransferRule<double> transfer_rule(const std::string& name) {
+  TransferRule<double> rule;
+  [&]<class... Scheme>(const std::variant<Scheme...>*) {
+    ((name == Scheme::name ? void(rule = Scheme{}.rule()) : void()), ...);
+  }(static_cast<const Transfer*>(nullptr));
+  return rule;
+}
+
+BenchScene make_scene(const MaterialSpec& material, double particles, const BenchOptions& options) {
   BenchScene scene;
+  scene.model.transfer = transfer_rule(options.transfer);
+  scene.model.kernel_nodes = kernel_nodes(options.kernel);
+  scene.model.gradient_forces = options.force.empty() ? options.kernel == "linear" : options.force == "gradient";
   scene.model.dx = 1.0 / 128;
   scene.model.gravity = {{0, -9.81, 0}};
   scene.model.time.dt_max = 1e-4;
@@ -135,8 +147,8 @@ void bench_mpm(const BenchOptions& options) {
   }
   const std::string isa = options.isa.empty() ? available_isas().front() : options.isa;
   const std::string where = options.device == "cpu" ? "cpu " + isa : options.device;
-  fmt::print("MPM step (sort, P2G, grid, G2P with stress), 3D, quadratic kernel, APIC, 8 particles per cell, {}, {}\n",
-             options.precision, where);
+  fmt::print("MPM step (sort, P2G, grid, G2P with stress), 3D, {} kernel, {}, 8 particles per cell, {}, {}\n",
+             options.kernel, options.transfer, options.precision, where);
   fmt::print("{:<22}{:>11}{:>9}{:>14}{:>10}{:>11}{:>9}  share of each stage\n", "material", "particles", "threads",
              "M p-steps/s", "best", "ms/step", "B/part.");
   std::ofstream csv;
@@ -144,7 +156,7 @@ void bench_mpm(const BenchOptions& options) {
     csv.open(options.csv, std::ios::app);
     if (!csv) throw IoError(options.csv + ": cannot be written; choose another file with --csv");
     if (csv.tellp() == 0)
-      csv << "version,device,precision,material,particles,threads,particle_substeps_per_s,best,ms_per_step,"
+      csv << "version,device,precision,kernel,transfer,material,particles,threads,particle_substeps_per_s,best,ms_per_step,"
              "bytes_per_particle\n";
   }
   for (const MaterialSpec& material : bench_materials()) {
@@ -152,7 +164,7 @@ void bench_mpm(const BenchOptions& options) {
         std::find(options.materials.begin(), options.materials.end(), material.name) == options.materials.end())
       continue;
     for (const double particles : options.particles) {
-      const BenchScene scene = make_scene(material, particles);
+      const BenchScene scene = make_scene(material, particles, options);
       for (const int t : threads) {
         const Row row = measure_row(scene, {options.device, options.precision, t, options.isa}, options.repeats);
         std::string shares;
@@ -161,7 +173,8 @@ void bench_mpm(const BenchOptions& options) {
                    row.rate * 1e-6, row.best * 1e-6, row.milliseconds, row.bytes_per_particle, shares);
         std::fflush(stdout);
         if (csv)
-          csv << fmt::format("{},{},{},{},{},{},{:.0f},{:.0f},{:.4f},{:.1f}\n", version(), where, options.precision,
+          csv << fmt::format("{},{},{},{},{},{},{},{},{:.0f},{:.0f},{:.4f},{:.1f}\n", version(), where, options.precision,
+                             options.kernel, options.transfer,
                              material.name, scene.seed.x.size(), t, row.rate, row.best, row.milliseconds,
                              row.bytes_per_particle);
       }

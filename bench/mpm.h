@@ -9,6 +9,9 @@ struct BenchOptions {
   std::vector<std::string> materials;  ///< names of presets; empty: one for each law
   std::vector<double> particles = {1e5, 1e6};
   std::vector<int> threads;  ///< empty: one, and all
+  std::string transfer = "apic";
+  std::string kernel = "quadratic";
+  std::string force;  ///< mls or gradient; empty: what the kernel takes by itself
   std::string device = "cpu";
   std::string precision = "float";
   std::string isa;

@@ -24,6 +24,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
 #include "tribo/run/runner.h"
+#include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
 #include "tribo/simulation.h"
 
@@ -205,6 +206,12 @@ struct SchemaCommand {
   }
 };
 
+std::vector<std::string> names_of(const std::vector<Choice>& choices) {
+  std::vector<std::string> names;
+  for (const Choice& choice : choices) names.emplace_back(choice.name);
+  return names;
+}
+
 struct BenchCommand {
   std::vector<std::string> names;
   BenchOptions options;
@@ -216,6 +223,9 @@ struct BenchCommand {
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
     app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
+    app.add_option("--transfer", options.transfer, "transfer scheme")->check(CLI::IsMember(names_of(transfers())));
+    app.add_option("--kernel", options.kernel, "interpolation kernel")->check(CLI::IsMember(names_of(kernels())));
+    app.add_option("--force", options.force, "mls or gradient")->check(CLI::IsMember({"mls", "gradient"}));
     app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_option("--precision", options.precision, "float or double")->check(CLI::IsMember({"float", "double"}));
     app.add_option("--isa", options.isa, "CPU instruction set")->check(CLI::IsMember(available_isas()));

@@ -89,7 +89,7 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   const double modes = poly ? D * (std::pow(3.0, D) - 1 - D) : 0;
   const double column_bytes =
       real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1 + modes + (general ? D * D : 0)) + 8;
-  const double sorting_bytes = 2 * 8 + 3 * 4 + real + 4;
+  const double sorting_bytes = 2 * 8 + 3 * 4 + real;
   // Arenas and grid: a block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full
   // block is a fair guess before the particles exist.
   const double per_block = 4 * real * (std::pow(8.0, D) + 2 * std::pow(4.0, D));

@@ -251,7 +251,7 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
     if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, Real>) {
       permute(ex, field, work.order, work.spare_real, n);
     } else {
-      permute(ex, field, work.order, work.spare_index, n);
+      permute(ex, field, work.order, work.flags, n);  // not in use yet
     }
   });
 

@@ -52,7 +52,6 @@ struct Workspace {
   Array<Index> order;
   Array<Index> flags;
   Array<Real> spare_real;
-  Array<Index> spare_index;
   RadixSorter sorter;
 
   // sparse grid: blocks that arenas reach into, and who reaches into them
@@ -85,7 +84,7 @@ struct Workspace {
   Colliders<Real, D> colliders;
 
   std::size_t bytes() const {
-    return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + spare_index.bytes() + sorter.bytes() +
+    return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_results.bytes();
   }
