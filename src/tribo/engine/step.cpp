@@ -8,6 +8,12 @@ namespace {
 /// Particles drifting more than this from where they were sorted might leave their arena; the rest is for rounding.
 constexpr double drift_limit = drift_cells * 0.99;
 
+bool anything_moves(const std::vector<ColliderSpec>& colliders) {
+  for (const ColliderSpec& collider : colliders)
+    if (collider.motion.keys().size() > 1) return true;
+  return false;
+}
+
 }  // namespace
 
 template <class Real, int D>
@@ -17,8 +23,9 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   if (!work.grid_valid) build_grid(ex, constants, state, work);
 
   double speed = 0;
+  typename Colliders<Real, D>::View colliders;
   for (;;) {
-    const auto colliders = work.colliders.place(ex, model.colliders, state.time, dt);
+    colliders = work.colliders.place(ex, model.colliders, state.time, dt);
     p2g(ex, constants, state, dt, work);
     speed = update_grid(ex, constants, colliders, dt, work);
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
@@ -29,6 +36,10 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   bad = g2p(ex, constants, dt, state, work);
   // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
   state.drift += speed * dt / model.dx + work.rounding;
+  if (!model.colliders.empty()) {
+    if (anything_moves(model.colliders)) colliders = work.colliders.place(ex, model.colliders, state.time + dt, 0);
+    state.drift += confine(ex, constants, colliders, state, work) / model.dx;
+  }
   state.step += 1;
   return dt;
 }

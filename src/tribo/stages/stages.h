@@ -66,6 +66,13 @@ void gather_any(Exec& ex, const Constants<Real, D>& constants, double dt, State<
 template <class Real, int D>
 Index deform(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
+/// Brings particles that are too deep beyond a collider back to the depth that contact at nodes cannot avoid. Moves
+/// positions only: an impulse taken here would be one without its friction. Returns the longest way along an axis [m],
+/// for the drift; 0 where that does not matter.
+template <class Real, int D>
+double confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+               State<Real, D>& state, Workspace<Real, D>& work);
+
 /// Stress, speed and wave speed of the particles as they stand: for the first step.
 template <class Real, int D>
 void evaluate_stress(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);

@@ -57,6 +57,25 @@ struct PlacedCollider {
     });
     return v;
   }
+
+  /// Whether a ball around x may touch what is forbidden to material that does not stick.
+  TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
+    bool r = false;
+    if (boundary != Boundary::sticky)
+      shape.each_contact(transpose(rotation) * (x - at), inside, radius,
+                         [&](const SurfacePoint<Real, D>&) { r = true; });
+    return r;
+  }
+
+  /// x brought back to the depth `allowed` beyond the surface, if it is deeper. What is deeper than `lost` was put
+  /// there by the scene and stays; so does what a sticky collider holds.
+  TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
+    if (boundary == Boundary::sticky) return x;
+    shape.each_contact(transpose(rotation) * (x - at), inside, -allowed, [&](const SurfacePoint<Real, D>& surface) {
+      if (surface.distance > -lost) x = x - (surface.distance + allowed) * (rotation * surface.normal);
+    });
+    return x;
+  }
 };
 
 /// All colliders of one shape.
@@ -69,6 +88,15 @@ struct ColliderSpan {
     for (Index i = 0; i < count; ++i) v = data[i].constrain(x, v, slack);
     return v;
   }
+  TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
+    for (Index i = 0; i < count; ++i)
+      if (data[i].reaches(x, radius)) return true;
+    return false;
+  }
+  TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
+    for (Index i = 0; i < count; ++i) x = data[i].pushed_out(x, allowed, lost);
+    return x;
+  }
 };
 
 /// All colliders, kept apart by shape so that kernels call each shape's own code without a switch.
@@ -80,6 +108,13 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
       ((v = ColliderSpan<Real, D, S>::constrain(x, v, slack)), ...);
       return v;
+    }
+    TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
+      return (ColliderSpan<Real, D, S>::reaches(x, radius) || ...);
+    }
+    TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
+      ((x = ColliderSpan<Real, D, S>::pushed_out(x, allowed, lost)), ...);
+      return x;
     }
   };
   template <class Each>

@@ -69,6 +69,7 @@ struct Workspace {
   Array<NodePack<Real>> grid;    ///< velocity and mass of every node of every grid block
   Array<NodePack<Real>> arenas_before, grid_before;  ///< the same before forces act; only FLIP needs them
   Field<Real, D * D> gradient;   ///< velocity gradient of each particle, between a general gather and its deformation
+  Array<Real> bin_shift;         ///< how far `confine` has moved a particle of each bin [m]
   Array<Real> block_speed;       ///< largest |v| component on each grid block
   struct BinResult {
     Real speed;       ///< largest |v| + |C| dx
@@ -86,7 +87,8 @@ struct Workspace {
   std::size_t bytes() const {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
-           arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_results.bytes();
+           arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
+           bin_results.bytes();
   }
 };
 

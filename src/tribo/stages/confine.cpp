@@ -1,0 +1,89 @@
+#include "tribo/stages/stages.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Cells by which a particle may be beyond a surface. Nodes hold back what is around them, so that material comes to
+/// rest up to 0.8 cells beyond a wall that no nodes lie on; an interpolated field cannot do much better than a quarter.
+constexpr double allowed_cells = 0.25;
+/// What is deeper than this was put there by the scene and is left alone.
+constexpr double lost_cells = 2;
+
+/// Puts back the particles of one bin; leaves bins that no collider reaches after a look at their block.
+template <class Real, int D>
+struct ConfineBin {
+  using Shape = BlockShape<D>;
+  struct Scratch {
+    Real shift[Team::size];
+  };
+
+  ParticlesView<Real, D> p;
+  const Bin<D>* bins;
+  typename Colliders<Real, D>::View colliders;
+  Real dx;
+  Real* bin_shift;
+
+  TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
+    const Bin<D> bin = bins[b];
+    Real largest = Real(0);
+    if (is_near(bin)) {
+      for (Index i = bin.begin + team.rank(); i < bin.end; i += Team::size) {
+        Vec<Real, D> x;
+        for (int k = 0; k < D; ++k) x[k] = p.x[k][i];
+        const Vec<Real, D> to = colliders.pushed_out(x, Real(allowed_cells) * dx, Real(lost_cells) * dx);
+        for (int k = 0; k < D; ++k) {
+          p.x[k][i] = to[k];
+          largest = max(largest, abs(to[k] - x[k]));
+        }
+      }
+    }
+    scratch.shift[team.rank()] = largest;
+    team.barrier();
+    if (team.rank() != 0) return;
+    for (int i = 1; i < Team::size; ++i) largest = max(largest, scratch.shift[i]);
+    bin_shift[b] = largest;
+  }
+
+ private:
+  /// Particles of a block lie within `side` cells from its first node (linear kernel), half a cell (quadratic) or a cell
+  /// (cubic) above it on, and what they have drifted.
+  TRIBO_HD bool is_near(const Bin<D>& bin) const {
+    Vec<Real, D> center;
+    for (int k = 0; k < D; ++k) center[k] = dx * (Real(bin.block[k] * Shape::side) + Real(0.5 * (Shape::side + 1)));
+    constexpr double half_diagonal = (0.5 * (Shape::side + 1) + Shape::margin) * (D == 3 ? 1.7321 : 1.4143);
+    return colliders.reaches(center, Real(half_diagonal) * dx);
+  }
+};
+
+template <class Real>
+struct LoadShift {
+  const Real* values;
+  TRIBO_HD Real operator()(Index i) const { return values[i]; }
+};
+template <class Real>
+struct Larger {
+  TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
+};
+
+}  // namespace
+
+template <class Real, int D>
+double confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+               State<Real, D>& state, Workspace<Real, D>& work) {
+  using Kernel = ConfineBin<Real, D>;
+  work.bin_shift.resize_discard(state.bin_count);
+  for_each_team<typename Kernel::Scratch>(
+      ex, "confine", state.bin_count,
+      Kernel{view(state.particles), state.bins.data(), colliders, constants.dx, work.bin_shift.data()});
+  if constexpr (drift_cells == 0) return 0;  // sorted anew in any case
+  return static_cast<double>(
+      reduce(ex, "confine", state.bin_count, Real(0), LoadShift<Real>{work.bin_shift.data()}, Larger<Real>{}));
+}
+
+#define TRIBO_INSTANTIATE(Real, D)                                                                                     \
+  template double confine(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, State<Real, D>&, \
+                          Workspace<Real, D>&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND
