@@ -45,8 +45,8 @@ struct ConfineBin {
   }
 
  private:
-  /// Particles of a block lie within `side` cells from its first node (linear kernel), half a cell (quadratic) or a cell
-  /// (cubic) above it on, and what they have drifted.
+  /// Particles of a block lie within `side` cells from its first node (linear kernel), or from half a cell
+  /// (quadratic) or a cell (cubic) above it, give or take their drift.
   TRIBO_HD bool is_near(const Bin<D>& bin) const {
     Vec<Real, D> center;
     for (int k = 0; k < D; ++k) center[k] = dx * (Real(bin.block[k] * Shape::side) + Real(0.5 * (Shape::side + 1)));
