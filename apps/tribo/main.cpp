@@ -26,6 +26,7 @@
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
+#include "tribo/setup/model.h"
 #include "tribo/simulation.h"
 
 /// \file
@@ -168,9 +169,19 @@ struct CheckCommand {
                  std::visit([](const auto& law) { return law.name; }, material.law));
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
-    fmt::print("  particles   {}\n  tets        0\n  segments    0\n", simulation.engine().counts().particles);
+    if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());
+    const auto particles = simulation.engine().counts().particles;
+    const double emitted = expected_emission(scene);
+    fmt::print("  particles   {}{}\n  tets        0\n  segments    0\n", particles,
+               emitted > 0 ? fmt::format(", and about {:.0f} from emitters", emitted) : "");
     fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n",
                static_cast<double>(simulation.engine().bytes()) / 1048576, flags.device, scene.precision);
+    if (emitted > 0) {
+      const EngineOptions engine{flags.device, scene.precision, flags.threads, flags.isa};
+      const double bytes = estimated_bytes(engine, build_model(scene), static_cast<double>(particles) + emitted);
+      fmt::print("              {:.1f} MiB with all that emitters give out{}\n", bytes / 1048576,
+                 scene.sinks.empty() ? "" : "; less by what sinks take");
+    }
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);

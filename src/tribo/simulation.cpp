@@ -19,15 +19,18 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const Model model = build_model(scene);
   // A slip in the units must not fill the memory with particles before anybody notices.
   const double expected = expected_particles(scene);
-  const double seed_bytes = 60 * expected;
-  const double needed = estimated_bytes(engine_options, model, expected) + seed_bytes;
+  // How many emitted particles are there at once, sinks decide, which nobody can foresee.
+  const double emitted = expected_emission(scene);
+  const double most = expected + (scene.sinks.empty() ? emitted : 0);
+  const double seed_bytes = 100 * expected;
+  const double needed = estimated_bytes(engine_options, model, most) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
+  if (!(expected + emitted < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
     throw DeviceError(
         fmt::format("{}: the scene would have about {:.3g} particles and need about {:.3g} GiB, of which {:.3g} GiB "
-                    "are free; raise "
-                    "grid.dx, lower particles_per_cell or shrink the objects",
-                    scene.file, expected, needed / 1073741824, available / 1073741824));
+                    "are free; raise grid.dx, lower particles_per_cell, shrink the objects or let emitters give out "
+                    "less",
+                    scene.file, expected + emitted, needed / 1073741824, available / 1073741824));
   }
   const ParticleSeed seed = sample_particles(scene);
   warnings = overlaps_with_colliders(scene, seed);

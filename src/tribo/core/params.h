@@ -52,6 +52,7 @@ struct Alternative {
 struct Alternatives {
   const char* name;
   std::vector<Alternative> all;
+  bool required = true;  ///< false: the key may be left out where it is asked for by `one_of`
 };
 
 /// How a model, shape, object or the scene itself asks for its parameters. The same calls serve four ends: reading
@@ -99,7 +100,7 @@ class ParamReader {
   virtual bool named_list(const char* key, const char* doc, bool required,
                           const std::function<void(ParamReader&, const std::string& name)>& read) = 0;
 
-  /// An object with exactly one key, the name of an alternative: `"shape": {"sphere": {"radius": 1}}`. Always required.
+  /// An object with exactly one key, the name of an alternative: `"shape": {"sphere": {"radius": 1}}`.
   virtual void one_of(const char* key, const Alternatives& alternatives, const char* doc) = 0;
   /// A word that decides which parameters stand beside it: `"model": "fixed_corotated"`. Always required. The
   /// alternative reads through this same reader.

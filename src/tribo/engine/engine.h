@@ -44,6 +44,18 @@ struct ObjectSums {
 struct EngineCounts {
   std::int64_t particles = 0;
   std::int64_t active_blocks = 0;
+  std::int64_t emitted = 0;  ///< since the start
+  std::int64_t removed = 0;  ///< by sinks, since the start
+};
+
+/// Particles that have come or gone since the start.
+struct Flow {
+  std::int64_t particles = 0;
+  double mass = 0;  ///< [kg]
+};
+struct EngineFlows {
+  std::vector<Flow> emitted;  ///< by object; nothing for those that are no emitters
+  std::vector<Flow> removed;  ///< by sink
 };
 
 /// A simulation on one device, in one precision and dimension.
@@ -64,6 +76,7 @@ class Engine {
   virtual std::vector<ObjectSums> measure() = 0;
   virtual Frame frame(int number) = 0;
   virtual EngineCounts counts() const = 0;
+  virtual EngineFlows flows() const = 0;
 
   /// Host copies of the state's arrays one after the other, the same in every run: for saving and hashing.
   using ArrayVisitor = std::function<void(const char* name, DType type, std::int64_t count, const void* data)>;

@@ -60,6 +60,27 @@ double axis_inertia(const Model& model, double x) {
   return linear_kernel_inertia(x / model.dx - std::floor(x / model.dx));
 }
 
+constexpr int emitter_numbers = 6;
+std::vector<double> numbers_of(const std::vector<EmitterState>& emitters) {
+  std::vector<double> r;
+  for (const EmitterState& e : emitters)
+    for (const double number : {static_cast<double>(e.layers), static_cast<double>(e.candidates),
+                                static_cast<double>(e.particles), e.volume, e.mass, e.finished ? 1.0 : 0.0})
+      r.push_back(number);
+  return r;
+}
+void set_numbers(std::vector<EmitterState>& emitters, std::span<const double> from) {
+  for (std::size_t i = 0; i < emitters.size(); ++i) {
+    const double* const n = &from[i * emitter_numbers];
+    emitters[i] = {static_cast<std::int64_t>(n[0]),
+                   static_cast<std::int64_t>(n[1]),
+                   static_cast<std::int64_t>(n[2]),
+                   n[3],
+                   n[4],
+                   n[5] != 0};
+  }
+}
+
 /// Columns of a range of particles on the host.
 template <class T>
 class HostColumn {
@@ -131,6 +152,25 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   for (const Model::Object& object : model.objects) group.push_back(object.material);
   copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
 
+  for (const EmitterModel& emitter : model.emitters) {
+    const auto material = static_cast<std::size_t>(model.objects[static_cast<std::size_t>(emitter.object)].material);
+    Newcomers<Real, D> particle{};
+    for (int k = 0; k < D; ++k) particle.v[k] = static_cast<Real>(emitter.velocity[k]);
+    particle.object = emitter.object;
+    const Response<Real, D> rest = std::visit(
+        [&](const auto& law) {
+          for (int k = 0; k < 2; ++k) particle.history[k] = static_cast<Real>(law.initial_history()[k]);
+          return law.response(Strain<Real, D>{Mat<Real, D>::identity(), particle.history});
+        },
+        constants_.laws[material]);
+    particle.tau = rest.tau;
+    const double density = constants_.densities[material];
+    emitters_.push_back({Jet<D>(emitter), particle, density, static_cast<double>(rest.stiffness) / density});
+  }
+  state_.emitters.resize(model.emitters.size());
+  state_.sinks.resize(model.sinks.size());
+  work_.sinks.place(exec_, model.sinks);
+
   upload(seed);
   try {
     sort_particles(exec_, constants_, state_, work_);
@@ -139,12 +179,14 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   }
   build_grid(exec_, constants_, state_, work_);
   evaluate_stress(exec_, constants_, state_, work_);
-  double driven = 0;  // what colliders can do
+  double driven = 0;  // what colliders and emitters can do
   for (const ColliderSpec& collider : model_.colliders) {
     const std::vector<Keyframe>& keys = collider.motion.keys();
     driven = std::max(driven, collider.motion.max_speed(keys.front().time, keys.back().time - keys.front().time,
                                                         radius_of(collider)));
   }
+  for (const Emitter& emitter : emitters_)
+    driven = std::max({driven, emitter.jet.speed(), std::sqrt(emitter.wave_speed2)});
   speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven});
 }
 
@@ -152,6 +194,7 @@ template <class Real, int D>
 void Solver<Real, D>::upload(const ParticleSeed& seed) {
   const auto n = static_cast<Index>(seed.x.size());
   state_.count = n;
+  seeded_ = n;
   std::vector<Real> column(static_cast<std::size_t>(n));
   const auto send = [&](Array<Real>& to, const auto& value) {
     for (std::size_t i = 0; i < column.size(); ++i) column[i] = static_cast<Real>(value(i));
@@ -165,14 +208,16 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
     send(p.x.c[k], [&](std::size_t i) { return seed.x[i][k]; });
     send(p.v.c[k], [&](std::size_t i) { return seed.v[i][k]; });
   }
+  // Particles begin with what the transfer scheme keeps of the gradient of their velocities.
+  std::vector<Mat<Real, D>> C(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < C.size(); ++i) {
+    const Mat<double, 3> kept = model_.transfer.kept(object_of(i).motion.gradient_at(seed.x[i]));
+    for (int a = 0; a < D; ++a)
+      for (int b = 0; b < D; ++b) C[i](a, b) = static_cast<Real>(kept(a, b));
+  }
   for (int i = 0; i < D; ++i)
     for (int j = 0; j < D; ++j) {
-      // v = spin x r has the gradient [spin]_x.
-      send(p.C.c[D * i + j], [&](std::size_t q) {
-        const Vec<double, 3>& w = object_of(q).spin;
-        const double matrix[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
-        return model_.transfer.keep_skew * matrix[i][j];
-      });
+      send(p.C.c[D * i + j], [&](std::size_t q) { return C[q](i, j); });
       send(p.F.c[D * i + j], [&](std::size_t q) { return seed.F.empty() ? (i == j ? 1.0 : 0.0) : seed.F[q](i, j); });
     }
   for (int k = 0; k < 2; ++k)
@@ -191,6 +236,64 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
   copy_to_device(exec_, seed.object.data(), p.object.c[0], n);
 }
 
+/// What is due at the start of a step. An emitter at work is also a nozzle: without it, gravity or the pressure ahead
+/// would slow what has just come in, and the next layer would be pressed into it.
+template <class Real, int D>
+void Solver<Real, D>::emit() {
+  work_.nozzles.clear();
+  for (std::size_t e = 0; e < emitters_.size(); ++e) {
+    const EmitterModel& emitter = model_.emitters[e];
+    const EmitterState& state = state_.emitters[e];
+    const std::int64_t due = emitters_[e].jet.layers_due(state_.time);
+    while (state.layers < due && !state.finished) emit_layer(e);
+    if (!state.finished && emitter.is_on(state_.time))
+      work_.nozzles.push_back({emitter.shape, emitter.pose, emitter.velocity});
+  }
+  for (const SinkSpec& sink : model_.sinks)  // what lies in a sink that begins goes at once, not with the next sort
+    if (sink.from > state_.sorted_at && sink.from <= state_.time) state_.bin_count = 0;
+}
+
+template <class Real, int D>
+void Solver<Real, D>::emit_layer(std::size_t e) {
+  Emitter& emitter = emitters_[e];
+  EmitterState next = state_.emitters[e];
+  const auto layer = emitter.jet.layer(next.layers);
+  const std::int64_t candidates = layer.end - layer.begin;
+  // Summed over the layers, so that a rate of half a particle in a layer is met too.
+  const auto given_out = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(std::floor(emitter.jet.share() * static_cast<double>(n) + 1e-9));
+  };
+  std::int64_t count = given_out(next.candidates + candidates) - given_out(next.candidates);
+  const double room = (model_.emitters[e].when.max_volume - next.volume) / layer.volume_each + 0.5;
+  next.finished = !(room >= static_cast<double>(count + 1));
+  if (next.finished) count = std::min(count, static_cast<std::int64_t>(room));
+  emitter.jet.thin(next.layers, candidates, count, chosen_);
+
+  places_.resize(static_cast<std::size_t>(count) * D);
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    const Vec<double, 3> x = emitter.jet.position(layer.begin[chosen_[i]], state_.time);
+    for (int k = 0; k < D; ++k) places_[static_cast<std::size_t>(k) * chosen_.size() + i] = static_cast<Real>(x[k]);
+  }
+  std::int64_t id = seeded_;
+  for (const EmitterState& other : state_.emitters) id += other.particles;
+  if (id + count > Workspace<Real, D>::none)
+    throw DeviceError("the emitters have given out " + std::to_string(id) +
+                      " particles in all, more than have numbers; "
+                      "use a larger grid spacing or fewer particles per cell");
+  Newcomers<Real, D> newcomers = emitter.particle;
+  newcomers.count = static_cast<Index>(count);
+  newcomers.first_id = static_cast<Index>(id);
+  newcomers.m = static_cast<Real>(emitter.density * layer.volume_each);
+  if (count > 0) add_particles(exec_, newcomers, places_, state_, work_);
+
+  next.layers += 1;
+  next.candidates += candidates;
+  next.particles += count;
+  next.volume += static_cast<double>(count) * layer.volume_each;
+  next.mass += static_cast<double>(count) * static_cast<double>(newcomers.m);
+  state_.emitters[e] = next;
+}
+
 /// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, viscosity, colliders,
 /// the user's maximum; then the frame's end, without leaving a sliver.
 template <class Real, int D>
@@ -202,6 +305,13 @@ StepReport Solver<Real, D>::next_dt(double until) {
   };
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
   if (state_.wave_speed2 > 0) bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
+  for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
+    const EmissionSpec& when = model_.emitters[e].when;
+    if (state_.time >= when.until + report.dt || state_.time + report.dt < when.from) continue;
+    bound(time.cfl * model_.dx / emitters_[e].jet.speed(), "cfl");
+    const double stiffness = force_stiffness(model_) * emitters_[e].wave_speed2;
+    if (stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
+  }
   for (const MaterialSpec& material : model_.materials) {
     const double viscosity = std::visit(
         []<class Law>(const Law& law) -> double {
@@ -227,6 +337,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
 
 template <class Real, int D>
 StepReport Solver<Real, D>::step(double until) {
+  emit();
   StepReport report = next_dt(until);
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
@@ -418,7 +529,21 @@ const char* Solver<Real, D>::backend() const {
 
 template <class Real, int D>
 EngineCounts Solver<Real, D>::counts() const {
-  return {state_.count, work_.block_count};
+  EngineCounts counts{state_.count, work_.block_count};
+  for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
+  for (const SinkState& sink : state_.sinks) counts.removed += sink.particles;
+  return counts;
+}
+
+template <class Real, int D>
+EngineFlows Solver<Real, D>::flows() const {
+  EngineFlows flows;
+  flows.emitted.resize(model_.objects.size());
+  for (std::size_t e = 0; e < state_.emitters.size(); ++e)
+    flows.emitted[static_cast<std::size_t>(model_.emitters[e].object)] = {state_.emitters[e].particles,
+                                                                          state_.emitters[e].mass};
+  for (const SinkState& sink : state_.sinks) flows.removed.push_back({sink.particles, sink.mass});
+  return flows;
 }
 
 template <class Real, int D>
@@ -429,6 +554,16 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   copy_to_host(exec_, state_.bins, bins.data(), state_.bin_count);
   static_assert(sizeof(Bin<D>) == (3 + D) * sizeof(Index));
   visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
+  if (!state_.emitters.empty()) {
+    const std::vector<double> emitters = numbers_of(state_.emitters);
+    visit("emitters", DType::f64, static_cast<std::int64_t>(emitters.size()), emitters.data());
+  }
+  if (!state_.sinks.empty()) {
+    std::vector<double> sinks{state_.sorted_at};
+    for (const SinkState& sink : state_.sinks)
+      sinks.insert(sinks.end(), {static_cast<double>(sink.particles), sink.mass});
+    visit("sinks", DType::f64, static_cast<std::int64_t>(sinks.size()), sinks.data());
+  }
   std::vector<std::byte> host;
   each_column(state_.particles, [&](const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
@@ -448,7 +583,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   const std::span<const Index> bin_data = expect_array<Index>(checkpoint, "bins", -1);
   const auto bin_count = static_cast<Index>(bin_data.size() / (3 + D));
   std::vector<Bin<D>> bins(static_cast<std::size_t>(bin_count));
-  std::memcpy(bins.data(), bin_data.data(), bins.size() * sizeof(Bin<D>));
+  if (bin_count > 0) std::memcpy(bins.data(), bin_data.data(), bins.size() * sizeof(Bin<D>));
   Index next = 0;
   for (const Bin<D>& bin : bins) {
     const bool fits = bin.begin == next && bin.end > bin.begin && bin.end <= n && bin.group >= 0 &&
@@ -456,10 +591,17 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     if (!fits) throw IoError("checkpoint's particle bins do not fit its particles; it belongs to another scene");
     next = bin.end;
   }
-  if (next != n) throw IoError("checkpoint's particle bins do not cover its particles");
+  const bool sorted = bin_count > 0;  // memory may have run out before
+  if (sorted && next != n) throw IoError("checkpoint's particle bins do not cover its particles");
   for (const Index object : expect_array<Index>(checkpoint, "object.0", n))
     if (object < 0 || static_cast<std::size_t>(object) >= model_.objects.size())
       throw IoError("checkpoint names an object the scene does not have; it belongs to another scene");
+
+  std::span<const double> emitters, sinks;
+  const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
+  const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
+  if (emitter_count > 0) emitters = expect_array<double>(checkpoint, "emitters", emitter_numbers * emitter_count);
+  if (sink_count > 0) sinks = expect_array<double>(checkpoint, "sinks", 1 + 2 * sink_count);
 
   each_column(state_.particles, [&](const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
@@ -468,9 +610,14 @@ void Solver<Real, D>::load(const Container& checkpoint) {
                      field.c[k], n);
   });
   set_scalars(state_, numbers);
+  set_numbers(state_.emitters, emitters);
+  if (sink_count > 0) state_.sorted_at = sinks[0];
+  for (std::size_t i = 0; i < state_.sinks.size(); ++i)
+    state_.sinks[i] = {static_cast<std::int64_t>(sinks[1 + 2 * i]), sinks[2 + 2 * i]};
   state_.count = n;
   state_.bin_count = bin_count;
   copy_to_device(exec_, bins.data(), state_.bins, bin_count);
+  if (!sorted) sort_particles(exec_, constants_, state_, work_);
   build_grid(exec_, constants_, state_, work_);
 }
 

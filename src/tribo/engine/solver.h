@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tribo/engine/engine.h"
+#include "tribo/setup/emission.h"
 #include "tribo/stages/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -21,6 +22,7 @@ class Solver final : public Engine {
   std::vector<ObjectSums> measure() override;
   Frame frame(int number) override;
   EngineCounts counts() const override;
+  EngineFlows flows() const override;
   void visit_state(const ArrayVisitor& visit) override;
   void load(const Container& checkpoint) override;
   const std::vector<std::pair<const char*, double>>& stage_seconds() const override;
@@ -31,12 +33,24 @@ class Solver final : public Engine {
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed);
+  void emit();
+  void emit_layer(std::size_t emitter);
 
   Model model_;
   mutable Exec exec_;
   Constants<Real, D> constants_;
   State<Real, D> state_;
   Workspace<Real, D> work_;
+  struct Emitter {
+    Jet<D> jet;
+    Newcomers<Real, D> particle;  ///< what its particles have in common
+    double density;               ///< [kg/m^3]
+    double wave_speed2;           ///< of its material at rest [m^2/s^2]
+  };
+  std::vector<Emitter> emitters_;
+  std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept
+  std::vector<Real> places_;          ///< theirs
+  Index seeded_ = 0;                  ///< particles at the start; ids go on from here
   double speed_limit_ = 0;  ///< faster than this, something has gone wrong [m/s]
 };
 

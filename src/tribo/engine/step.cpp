@@ -25,7 +25,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   double speed = 0;
   typename Colliders<Real, D>::View colliders;
   for (;;) {
-    colliders = work.colliders.place(ex, model.colliders, state.time, dt);
+    colliders = work.colliders.place(ex, model.colliders, state.time, dt, work.nozzles);
     p2g(ex, constants, state, dt, work);
     speed = update_grid(ex, constants, colliders, dt, work);
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing

@@ -173,6 +173,21 @@ void copy_to_host(Exec& ex, const Array<T>& from, T* to, Index n, Size first = 0
   check(cudaStreamSynchronize(ex.stream()), "copy to host");
 }
 
+/// Sets the size and keeps the contents; grows by a quarter more than asked.
+template <class T>
+void resize_keep(Exec& ex, Array<T>& array, Size n) {
+  if (static_cast<std::size_t>(n) * sizeof(T) > array.bytes()) {
+    Array<T> larger;
+    larger.resize_discard(n + n / 4);
+    const std::size_t bytes = static_cast<std::size_t>(array.size()) * sizeof(T);
+    if (bytes > 0)
+      check(cudaMemcpyAsync(larger.data(), array.data(), bytes, cudaMemcpyDeviceToDevice, ex.stream()), "growth");
+    check(cudaStreamSynchronize(ex.stream()), "growth");
+    array.swap(larger);
+  }
+  array.resize_discard(n);
+}
+
 template <class Kernel>
 void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {
   if (n == 0) return;

@@ -157,6 +157,18 @@ void copy_to_host(Exec&, const Array<T>& from, T* to, Index n, Size first = 0) {
   if (n > 0) std::memcpy(to, from.data() + first, static_cast<std::size_t>(n) * sizeof(T));
 }
 
+/// Sets the size and keeps the contents; grows by a quarter more than asked.
+template <class T>
+void resize_keep(Exec&, Array<T>& array, Size n) {
+  if (static_cast<std::size_t>(n) * sizeof(T) > array.bytes()) {
+    Array<T> larger;
+    larger.resize_discard(n + n / 4);
+    if (array.size() > 0) std::memcpy(larger.data(), array.data(), static_cast<std::size_t>(array.size()) * sizeof(T));
+    array.swap(larger);
+  }
+  array.resize_discard(n);
+}
+
 /// kernel(i) for every i in [0, n), in any order.
 template <class Kernel>
 void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {

@@ -124,11 +124,24 @@ ViewBounds interesting_bounds(const Scene& scene, const ViewBounds& motion) {
   return shown;
 }
 
+/// What leaves an emitter flies on, with gravity until it is back at the same height.
+static void include_flight(const Scene& scene, const ObjectSpec& emitter, ViewBounds& motion) {
+  const double g = std::sqrt(squared_norm(scene.gravity));
+  double flight = scene.duration;
+  if (g > 0) flight = std::min(flight, 2 * std::max(0.0, dot(emitter.velocity, up_direction(scene))) / g);
+  for (int i = 1; i <= 16; ++i) {
+    const double t = flight * i / 16;
+    motion.include(emitter.placement.at + emitter.velocity * t + scene.gravity * (0.5 * t * t));
+  }
+}
+
 ViewBounds expected_motion(const Scene& scene) {
   ViewBounds motion;
-  for (const ObjectSpec& object : scene.objects)
-    if (object.look.visible)
-      motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
+  for (const ObjectSpec& object : scene.objects) {
+    if (!object.look.visible) continue;
+    motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
+    if (object.emission) include_flight(scene, object, motion);
+  }
   if (motion.empty()) return motion;
   if (scene.dimension == 2) motion.low[2] = motion.high[2] = 0;
   const Vec<double, 3> up = up_direction(scene);

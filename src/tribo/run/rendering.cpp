@@ -36,7 +36,7 @@ ViewBounds bounds_in(const std::string& line, const Scene& scene) {
   const Json stats = Json::parse(line, nullptr, false);
   if (!stats.is_object() || !stats.contains("objects")) return bounds;
   for (const auto& [name, object] : stats["objects"].items()) {
-    if (!is_visible(scene, name)) continue;
+    if (!is_visible(scene, name) || object.value("mass", 1.0) == 0) continue;  // nothing is nowhere
     for (const char* key : {"min", "max"}) {
       const Json corner = object.value(key, Json());
       if (!corner.is_array() || corner.size() != 3 || !corner[0].is_number() || !corner[1].is_number() ||

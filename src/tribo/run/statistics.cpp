@@ -88,6 +88,15 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
     total.add(sums[o]);
     objects[simulation.scene().objects[o].name] = object_statistics(sums[o], simulation.scene().grid.dx);
   }
+  const EngineFlows flows = simulation.engine().flows();
+  const auto flow_json = [](const Flow& flow) { return Json{{"particles", flow.particles}, {"mass", flow.mass}}; };
+  for (std::size_t o = 0; o < sums.size(); ++o) {
+    const ObjectSpec& object = simulation.scene().objects[o];
+    if (object.emission) objects[object.name]["emitted"] = flow_json(flows.emitted[o]);
+  }
+  Json sinks = Json::object();
+  for (std::size_t s = 0; s < flows.removed.size(); ++s)
+    sinks[simulation.scene().sinks[s].name] = flow_json(flows.removed[s]);
   Json stage_json = Json::object();
   for (const auto& [name, seconds] : stages) stage_json[name] = seconds;
   const FrameProgress& progress = simulation.progress();
@@ -108,7 +117,9 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
         {"triangles", 0},
         {"bodies", 0},
         {"collision_particles", 0},
-        {"active_blocks", counts.active_blocks}}},
+        {"active_blocks", counts.active_blocks},
+        {"emitted", counts.emitted},
+        {"removed", counts.removed}}},
       {"mass", total.mass},
       {"momentum", list(total.momentum)},
       {"angular_momentum", list(total.angular_momentum)},
@@ -116,6 +127,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"contacts", 0},
       {"missed_collisions", 0},
       {"objects", objects},
+      {"sinks", sinks},
       {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
   };
   return line.dump();

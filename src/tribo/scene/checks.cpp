@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/colliders/silhouette.h"
+
 namespace tribo {
 namespace {
 
@@ -29,6 +31,16 @@ class PlaneCheck {
     if (r.degrees != 0 && (r.axis[0] != 0 || r.axis[1] != 0))
       add(pointer + "/rotation/axis", "expected the axis z, [0, 0, 1]");
   }
+  void field(const std::string& pointer, const FieldSpec& spec) {
+    vector(pointer + "/center", spec.center);
+    bool leaves = false;
+    for (const Vec<double, 3>& r : {Vec<double, 3>{{1, 0, 0}}, Vec<double, 3>{{0, 1, 0}}}) {
+      const Mat<double, 3> G = std::visit([&](const auto& f) { return f.gradient(r); }, spec.field);
+      const Vec<double, 3> v = std::visit([&](const auto& f) { return f.velocity(r); }, spec.field);
+      for (const double out : {v[2], G(2, 0), G(2, 1), G(0, 2), G(1, 2)}) leaves = leaves || out != 0;
+    }
+    if (leaves) add(pointer, "expected a field that does not leave the plane and does not change across it");
+  }
   void shape(const std::string& pointer, const Shape<double>& shape) {
     if (const auto* half_space = std::get_if<HalfSpace<double>>(&shape))
       vector(pointer + "/shape/half_space/normal", half_space->normal);
@@ -50,6 +62,12 @@ void check_plane(const Scene& scene, Findings& findings) {
     check.placement(pointer, object.placement);
     check.vector(pointer + "/velocity", object.velocity);
     check.spin(pointer + "/angular_velocity", object.angular_velocity);
+    if (object.velocity_field) check.field(pointer + "/velocity_field", *object.velocity_field);
+  }
+  for (std::size_t i = 0; i < scene.sinks.size(); ++i) {
+    const std::string pointer = fmt::format("/sinks/{}", i);
+    check.placement(pointer, scene.sinks[i].placement);
+    check.shape(pointer, scene.sinks[i].shape);
   }
   for (std::size_t i = 0; i < scene.colliders.size(); ++i) {
     const std::string pointer = fmt::format("/colliders/{}", i);
@@ -106,6 +124,49 @@ void check_object_shape(const Scene& scene, const ObjectSpec& object, const std:
   }
 }
 
+/// The jet must be as wide as a particle, and no more can be asked of it than fits through.
+template <int D>
+void check_emitter(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
+  const Vec<double, 3> local = transpose(rotation_matrix(object.placement.rotation)) * object.velocity;
+  Vec<double, D> along;
+  for (int k = 0; k < D; ++k) along[k] = local[k];
+  const Silhouette<D> outline(object.shape, length_and_direction(along).normal);
+  const double spacing = scene.grid.dx / std::pow(object.particles_per_cell, 1.0 / D);
+  double narrowest = outline.high()[0] - outline.low()[0];
+  for (int k = 1; k < D - 1; ++k) narrowest = std::min(narrowest, outline.high()[k] - outline.low()[k]);
+  if (narrowest < spacing) {
+    findings.add(pointer + "/shape",
+                 fmt::format("seen along the velocity it is {:.3g} m wide, less than the particle spacing of {:.3g} m; "
+                             "make it wider or /grid/dx smaller",
+                             narrowest, spacing));
+    return;
+  }
+  if (!object.emission->volume_rate) return;
+  const double speed = std::sqrt(squared_norm(object.velocity));
+  if (*object.emission->volume_rate < 0.8 * outline.area(4) * speed) return;  // no need to look closer
+  const double most = outline.area() * speed;
+  if (*object.emission->volume_rate <= 1.001 * most) return;
+  const bool by_mass = object.emission->rate_by_mass;
+  const double density = by_mass ? scene.materials[static_cast<std::size_t>(object.material)].density : 1;
+  findings.add(pointer + (by_mass ? "/mass_rate" : "/volume_rate"),
+               fmt::format("at most {:.3g} {} fit through the shape at this velocity; raise the velocity, make the "
+                           "shape wider or leave the rate out",
+                           most * density, by_mass ? "kg/s" : "m^3/s"));
+}
+
+/// Particles are looked at when they are sorted, before any has moved by a cell.
+void check_sink(const Scene& scene, const SinkSpec& sink, const std::string& pointer, Findings& findings) {
+  const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, sink.shape);
+  if (!bounds.bounded) return;
+  double narrowest = bounds.high[0] - bounds.low[0];
+  for (int k = 1; k < scene.dimension; ++k) narrowest = std::min(narrowest, bounds.high[k] - bounds.low[k]);
+  if (narrowest < 2 * scene.grid.dx)
+    findings.add(pointer,
+                 fmt::format("the shape is {:.3g} m thin; particles might pass through a sink thinner than two "
+                             "grid spacings, {:.3g} m: make it thicker",
+                             narrowest, 2 * scene.grid.dx));
+}
+
 }  // namespace
 
 void check_scene(const Scene& scene, Findings& findings) {
@@ -119,7 +180,15 @@ void check_scene(const Scene& scene, Findings& findings) {
     const std::string pointer = fmt::format("/objects/{}", i);
     if (findings.clean(pointer + "/type") && findings.clean(pointer + "/shape")) {
       check_object_shape(scene, scene.objects[i], pointer + "/shape", findings);
+      const bool emits = scene.objects[i].emission.has_value() && findings.clean("/grid/dx") &&
+                         findings.clean("/dimension") && findings.clean(pointer);
+      if (emits && scene.dimension == 2) check_emitter<2>(scene, scene.objects[i], pointer, findings);
+      if (emits && scene.dimension == 3) check_emitter<3>(scene, scene.objects[i], pointer, findings);
     }
+  }
+  for (std::size_t i = 0; i < scene.sinks.size(); ++i) {
+    const std::string pointer = fmt::format("/sinks/{}/shape", i);
+    if (findings.clean(pointer) && findings.clean("/grid/dx")) check_sink(scene, scene.sinks[i], pointer, findings);
   }
 }
 

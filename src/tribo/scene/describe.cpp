@@ -107,7 +107,7 @@ class DescribingReader final : public ParamReader {
   }
 
   void one_of(const char* key, const Alternatives& alternatives, const char* doc) override {
-    add(key, Kind::one_of, doc, true).group = alternatives.name;
+    add(key, Kind::one_of, doc, alternatives.required).group = alternatives.name;
     add_group(alternatives);
   }
 

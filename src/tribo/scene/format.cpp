@@ -93,14 +93,30 @@ void read_placement(ParamReader& in, Keyframe& key) {
   });
 }
 
-/// A name that is unique among `taken`, where names stand with what has them. Objects and colliders share one set:
-/// files and pictures know bodies by their names.
+/// A velocity field in addition to velocity and spin, which most bodies do without.
+std::optional<FieldSpec> read_velocity_field(ParamReader& in, const Vec<double, 3>& at) {
+  std::optional<FieldSpec> spec;
+  Alternatives fields{"field", {}, false};
+  each_alternative(static_cast<const VelocityField*>(nullptr), [&]<class T>() {
+    fields.all.push_back({T::name, T::doc, [&](ParamReader& inner) {
+                            spec = FieldSpec{T::read(inner), at};
+                            const auto center = inner.open_vector("center", "m", anything(),
+                                                                  "where the field has its center; by default `at`");
+                            if (center) spec->center = *center;
+                          }});
+  });
+  in.one_of("velocity_field", fields, "at the start, in addition to `velocity` and `angular_velocity`");
+  return spec;
+}
+
+/// A name that is unique among `taken`, where names stand with what has them. Objects, colliders and sinks share one
+/// set: files and pictures know bodies by their names.
 std::string read_name(ParamReader& in, const std::string& index, const std::string& fallback,
                       std::map<std::string, std::string>& taken) {
   const std::string shown_fallback = in.describing() ? "" : fallback;
-  const std::string name =
-      in.text("name", "unique among objects and colliders; by default the type, or \"collider\", and its index",
-              shown_fallback);
+  const std::string name = in.text(
+      "name", "unique among objects, colliders and sinks; by default the type, \"collider\" or \"sink\", and its index",
+      shown_fallback);
   const auto [other, is_new] = taken.emplace(name, index);
   if (name.empty()) {
     in.complain("name", "expected a text that is not empty");
@@ -128,6 +144,16 @@ int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* ma
   return 0;
 }
 
+/// How densely and in which pattern particles are placed, and how they look.
+void read_filling(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
+  object.particles_per_cell =
+      in.number("particles_per_cell", "1", within(1, 1000), "average number of particles in a grid cell", 8);
+  object.sampling = enum_choice(in, "sampling", samplings, "how particles are placed", Sampling::jittered);
+  object.seed = in.integer("seed", within(0, 4294967295.0), "start of the random placement", 0);
+  const bool known = materials && !materials->empty();
+  object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
+}
+
 void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
   read_shape(in, object.shape, "what is filled with particles; must be bounded");
   read_placement(in, object.placement);
@@ -135,12 +161,53 @@ void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials,
   object.velocity = in.vector("velocity", "m/s", anything(), "at the start", Vec<double, 3>::zero());
   object.angular_velocity =
       in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
-  object.particles_per_cell =
-      in.number("particles_per_cell", "1", within(1, 1000), "average number of particles in a grid cell", 8);
-  object.sampling = enum_choice(in, "sampling", samplings, "how particles are placed", Sampling::jittered);
-  object.seed = in.integer("seed", within(0, 4294967295.0), "start of the random placement", 0);
-  const bool known = materials && !materials->empty();
-  object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
+  object.velocity_field = read_velocity_field(in, object.placement.at);
+  read_filling(in, materials, object);
+}
+
+/// Times between which an emitter or a sink works.
+void read_times(ParamReader& in, double& from, double& until) {
+  from = in.number("from", "s", at_least(0), "when it begins", 0);
+  const auto end = in.open_number("until", "s", above(0), "when it ends; by default never");
+  if (end && !(*end > from)) in.complain("until", "expected a time later than `from`");
+  if (end) until = *end;
+}
+
+void read_emitter(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
+  EmissionSpec emission;
+  read_shape(in, object.shape,
+             "the nozzle: particles enter on the side that `velocity` comes from; everything inside moves with "
+             "`velocity` while the emitter works; must be bounded");
+  read_placement(in, object.placement);
+  object.material = read_material_reference(in, materials);
+  object.velocity = in.vector("velocity", "m/s", anything(), "with which particles leave");
+  const double speed2 = squared_norm(object.velocity);
+  if (!(speed2 > 0 && std::isfinite(speed2))) {
+    in.complain("velocity", "expected a velocity, got a vector whose length is 0 or too large");
+    object.velocity = {{0, -1, 0}};
+  }
+  emission.volume_rate = in.open_number("volume_rate", "m^3/s", above(0),
+                                        "volume given out per time; by default all that fits through the shape");
+  const auto mass_rate =
+      in.open_number("mass_rate", "kg/s", above(0), "mass given out per time, instead of `volume_rate`");
+  if (mass_rate) {
+    if (emission.volume_rate) in.complain("mass_rate", "contradicts `volume_rate`; remove one of the two");
+    const bool known = materials && !materials->empty();
+    emission.rate_by_mass = true;
+    if (known) emission.volume_rate = *mass_rate / (*materials)[static_cast<std::size_t>(object.material)].density;
+  }
+  read_times(in, emission.from, emission.until);
+  if (const auto most = in.open_number("max_volume", "m^3", above(0), "volume after which it ends; by default never"))
+    emission.max_volume = *most;
+  object.emission = emission;
+  read_filling(in, materials, object);
+}
+
+void read_sink(ParamReader& in, const std::string& index, std::map<std::string, std::string>& names, SinkSpec& sink) {
+  sink.name = read_name(in, "sink " + index, "sink" + index, names);
+  read_shape(in, sink.shape, "particles whose centers are inside are taken away; may be unbounded");
+  read_placement(in, sink.placement);
+  read_times(in, sink.from, sink.until);
 }
 
 void read_material(ParamReader& in, int index, MaterialSpec& material) {
@@ -250,7 +317,8 @@ const std::vector<Choice>& kernels() {
 
 const std::vector<ObjectType>& object_types() {
   static const std::vector<ObjectType> all{
-      {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles}};
+      {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles},
+      {"emitter", "a nozzle that particles of one material come out of", read_emitter}};
   return all;
 }
 
@@ -297,6 +365,9 @@ void read_format(ParamReader& in, Scene& scene) {
           [&](ParamReader& entry, const std::string& index) {
             read_collider(entry, index, names, scene.colliders.emplace_back());
           });
+  in.list("sinks", "where material leaves the scene", false, [&](ParamReader& entry, const std::string& index) {
+    read_sink(entry, index, names, scene.sinks.emplace_back());
+  });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
   in.object("render", "how pictures are made", false, [&](ParamReader& render) { read_render(render, scene.render); });
   scene.expect_json = in.verbatim("expect", "numbers that a test of this scene checks; free in form");

@@ -81,7 +81,11 @@ std::string JsonParamReader::at(const char* key) const {
   return shorthand_ && std::string(shorthand_) == key ? pointer_ : join_pointer(pointer_, key);
 }
 
-bool JsonParamReader::has(const char* key) const { return value_->contains(key); }
+bool JsonParamReader::has(const char* key) const {
+  if (value_->contains(key)) return true;
+  left_open_.emplace_back(key);
+  return false;
+}
 
 const Json* JsonParamReader::find(const char* key, bool required, const std::string& expected) {
   asked_.emplace_back(key);
@@ -259,7 +263,8 @@ bool JsonParamReader::named_list(const char* key, const char* doc, bool required
 void JsonParamReader::one_of(const char* key, const Alternatives& alternatives, const char* doc) {
   const std::vector<std::string> words = names(alternatives);
   const std::string expected = "an object with one key out of " + quoted_list(words);
-  const Json* value = find(key, true, fmt::format("{} ({})", expected, doc));
+  const Json* value = find(key, alternatives.required, fmt::format("{} ({})", expected, doc));
+  if (!value && !alternatives.required) return;
   Json& resolved = resolved_[key] = Json::object();
   const Alternative* chosen = nullptr;
   if (value && expect(value->is_object() && value->size() == 1, key, *value, at(key), expected)) {
@@ -300,10 +305,13 @@ void JsonParamReader::complain(const char* key, const std::string& message) {
 
 void JsonParamReader::finish() {
   if (muted_) return;
+  std::vector<std::string> known = asked_;
+  for (const std::string& key : left_open_)
+    if (std::find(known.begin(), known.end(), key) == known.end()) known.push_back(key);
   for (const auto& item : value_->items()) {
     const std::string& key = item.key();
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    const std::string meant = nearest_word(key, asked_);
+    const std::string meant = nearest_word(key, known);
     const auto replaces = [&](const auto& missing) { return missing.first == meant; };
     const auto misspelled = std::find_if(missing_.begin(), missing_.end(), replaces);
     if (misspelled != missing_.end()) {
@@ -311,8 +319,8 @@ void JsonParamReader::finish() {
     } else if (!keys_known_) {
       continue;
     }
-    std::string hint = did_you_mean(key, asked_);
-    if (hint.empty()) hint = asked_.empty() ? "; none are expected here" : "; expected " + one_of_text(asked_);
+    std::string hint = did_you_mean(key, known);
+    if (hint.empty()) hint = known.empty() ? "; none are expected here" : "; expected " + one_of_text(known);
     findings_.add_at_key(join_pointer(pointer_, key), "unknown key" + hint);
   }
   for (const auto& [key, expected] : missing_) {

@@ -66,6 +66,7 @@ class JsonParamReader final : public ParamReader {
   bool muted_ = false;               ///< what is read here is known to be wrong as a whole
   bool keys_known_ = true;           ///< false when a wrong tag leaves open what else belongs here
   std::vector<std::string> asked_;
+  mutable std::vector<std::string> left_open_;  ///< keys asked about that are absent: what else could have been meant
   std::vector<std::pair<std::string, std::string>> missing_;  ///< keys, and what was expected
   std::vector<std::string> wrong_;                            ///< keys whose values are not what the user gave
 };

@@ -26,6 +26,7 @@ std::vector<ListEntry> alternatives(const std::string& group) {
 
 std::vector<ListEntry> list_models() { return alternatives("model"); }
 std::vector<ListEntry> list_shapes() { return alternatives("shape"); }
+std::vector<ListEntry> list_fields() { return alternatives("field"); }
 std::vector<ListEntry> list_objects() { return alternatives("object"); }
 
 std::vector<ListEntry> list_materials() {
@@ -92,8 +93,8 @@ struct ListKind {
   std::vector<ListEntry> (*entries)();
 };
 constexpr ListKind kinds[] = {{"materials", list_materials}, {"models", list_models},   {"transfers", list_transfers},
-                              {"colliders", list_shapes},    {"objects", list_objects}, {"writers", list_writers},
-                              {"scenes", list_scenes}};
+                              {"colliders", list_shapes},    {"objects", list_objects}, {"fields", list_fields},
+                              {"writers", list_writers},     {"scenes", list_scenes}};
 
 }  // namespace
 

@@ -35,7 +35,8 @@ struct ListEntry {
   std::string doc;
   std::vector<std::string> details;  ///< parameters with unit, range and default, one a line
 };
-/// What `tribo list KIND` prints. Kinds: materials, models, transfers, colliders, objects, writers, scenes.
+/// What `tribo list KIND` prints. Kinds: materials, models, transfers, colliders, objects, fields, writers,
+/// scenes.
 std::vector<ListEntry> list_entries(const std::string& kind);
 std::vector<std::string> list_kinds();
 

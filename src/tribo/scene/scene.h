@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tribo/colliders/all.h"
+#include "tribo/fields/all.h"
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
 #include "tribo/scene/look.h"
@@ -39,19 +42,45 @@ struct MaterialSpec {
   Look look;
 };
 
-/// A body of particles. Other object types come with their own structs; see setup/objects.h.
+/// A velocity field and where it is.
+struct FieldSpec {
+  VelocityField field;
+  Vec<double, 3> center = Vec<double, 3>::zero();  ///< [m]
+};
+
+/// When and how much an emitter gives out.
+struct EmissionSpec {
+  double from = 0;                                         ///< [s]
+  double until = std::numeric_limits<double>::infinity();  ///< [s]
+  std::optional<double> volume_rate;  ///< [m^3/s]; nothing: as much as fits through the shape at the velocity
+  bool rate_by_mass = false;          ///< the scene gives the rate as a mass
+  double max_volume = std::numeric_limits<double>::infinity();  ///< given out in all [m^3]
+};
+
+/// A body of particles, or where they come from. Other object types come with their own structs; see setup/objects.h.
 struct ObjectSpec {
   std::string name;
   std::string type = "particles";
   int material = 0;  ///< index into Scene::materials
   Shape<double> shape;
   Keyframe placement;                                        ///< where and how turned (its time is unused)
-  Vec<double, 3> velocity = Vec<double, 3>::zero();          ///< initial [m/s]
+  Vec<double, 3> velocity = Vec<double, 3>::zero();          ///< initial, or of what leaves an emitter [m/s]
   Vec<double, 3> angular_velocity = Vec<double, 3>::zero();  ///< initial, about the placement point [rad/s]
+  std::optional<FieldSpec> velocity_field;                   ///< initial, in addition
   double particles_per_cell = 8;
   Sampling sampling = Sampling::jittered;
   std::int64_t seed = 0;
+  std::optional<EmissionSpec> emission;  ///< of an emitter, which has no particles at the start
   Look look;
+};
+
+/// Takes away the particles whose centers are inside a shape.
+struct SinkSpec {
+  std::string name;
+  Shape<double> shape;
+  Keyframe placement;                                      ///< where and how turned (its time is unused)
+  double from = 0;                                         ///< [s]
+  double until = std::numeric_limits<double>::infinity();  ///< [s]
 };
 
 enum class Boundary { sticky, slip, separate };
@@ -87,6 +116,7 @@ struct Scene {
   std::vector<MaterialSpec> materials;
   std::vector<ObjectSpec> objects;
   std::vector<ColliderSpec> colliders;
+  std::vector<SinkSpec> sinks;
   OutputSpec output;
   RenderSpec render;
   std::string expect_json = "{}";  ///< the `expect` block as it stands, for scenario tests

@@ -1,10 +1,21 @@
 #include "tribo/setup/model.h"
 
+#include <cmath>
+
 #include "tribo/core/errors.h"
+#include "tribo/setup/emission.h"
 #include "tribo/setup/sampling.h"
 #include "tribo/transfer/kernels.h"
 
 namespace tribo {
+namespace {
+
+InitialMotion motion_of(const ObjectSpec& object) {
+  return {object.velocity, object.angular_velocity, object.placement.at, object.velocity_field};
+}
+
+}  // namespace
+
 Model build_model(const Scene& scene) {
   Model model;
   model.dimension = scene.dimension;
@@ -16,15 +27,27 @@ Model build_model(const Scene& scene) {
   model.gradient_forces = scene.grid.force == "gradient";
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
-    model.objects.push_back({object.name, object.material, object.angular_velocity});
+    model.objects.push_back({object.name, object.material, motion_of(object)});
   model.colliders = scene.colliders;
+  for (std::size_t o = 0; o < scene.objects.size(); ++o)
+    if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));
+  model.sinks = scene.sinks;
   return model;
 }
 
 double expected_particles(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects)
-    sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
+    if (!object.emission)
+      sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
+  return sum;
+}
+
+double expected_emission(const Scene& scene) {
+  const double cell = std::pow(scene.grid.dx, scene.dimension);
+  double sum = 0;
+  for (const ObjectSpec& object : scene.objects)
+    if (object.emission) sum += emitted_volume(scene, object) / cell * object.particles_per_cell;
   return sum;
 }
 
@@ -33,6 +56,7 @@ ParticleSeed sample_particles(const Scene& scene) {
   std::vector<Finding> findings;
   for (std::size_t o = 0; o < scene.objects.size(); ++o) {
     const ObjectSpec& object = scene.objects[o];
+    if (object.emission) continue;
     const Pose pose{object.placement.at, rotation_matrix(object.placement.rotation)};
     const Samples samples = sample_shape(object.shape, pose, scene.grid.dx, object.particles_per_cell, object.sampling,
                                          object.seed, scene.dimension);
@@ -41,10 +65,11 @@ ParticleSeed sample_particles(const Scene& scene) {
                           "object '" + object.name +
                               "' holds no particle: its shape is thinner than the particle spacing; lower grid.dx or "
                               "raise particles_per_cell"});
+    const InitialMotion motion = motion_of(object);
     const double mass = scene.materials[static_cast<std::size_t>(object.material)].density * samples.volume_each;
     for (const Vec<double, 3>& x : samples.positions) {
       seed.x.push_back(x);
-      seed.v.push_back(object.velocity + cross(object.angular_velocity, x - object.placement.at));
+      seed.v.push_back(motion.velocity_at(x));
       seed.m.push_back(mass);
       seed.object.push_back(static_cast<std::int32_t>(o));
     }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "tribo/scene/scene.h"
+#include "tribo/setup/emitter.h"
+#include "tribo/setup/initial_motion.h"
 #include "tribo/transfer/all.h"
 
 namespace tribo {
@@ -22,10 +24,12 @@ struct Model {
   struct Object {
     std::string name;
     int material = 0;
-    Vec<double, 3> spin = Vec<double, 3>::zero();  ///< initial angular velocity [rad/s]
+    InitialMotion motion = {};
   };
   std::vector<Object> objects;
   std::vector<ColliderSpec> colliders;
+  std::vector<EmitterModel> emitters;
+  std::vector<SinkSpec> sinks;
 };
 
 /// Particles at time 0, in order of id.
@@ -40,8 +44,9 @@ struct ParticleSeed {
 /// Everything but the particles.
 Model build_model(const Scene& scene);
 
-/// How many particles the scene will have, without making them.
+/// How many particles the scene begins with, and how many its emitters add until its end, without making them.
 double expected_particles(const Scene& scene);
+double expected_emission(const Scene& scene);
 
 /// Fills every object's shape with particles. Throws SceneError when an object gets none.
 ParticleSeed sample_particles(const Scene& scene);

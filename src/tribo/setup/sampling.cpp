@@ -8,7 +8,9 @@
 #include <utility>
 #include <variant>
 
+#include "tribo/colliders/silhouette.h"
 #include "tribo/core/errors.h"
+#include "tribo/setup/random.h"
 
 namespace tribo {
 
@@ -16,34 +18,6 @@ namespace {
 
 template <int D>
 using Point = Vec<double, D>;
-
-/// SplitMix64 (Steele, Lea and Flood 2014), read at any place of its sequence: number `i` is the mixed value of
-/// seed + i * golden. The standard library's distributions may differ between platforms; this may not.
-class Random {
- public:
-  /// Mixing the seed first keeps the sequences of nearby seeds apart.
-  explicit Random(std::int64_t seed) : start_(mixed(static_cast<std::uint64_t>(seed) + golden)) {}
-
-  /// Uniform in [0, 1), a multiple of 2^-53.
-  double at(std::uint64_t i) const { return static_cast<double>(mixed(start_ + i * golden) >> 11) * 0x1p-53; }
-  double next() { return at(used_++); }
-
- private:
-  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
-  static std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-
-  std::uint64_t start_;
-  std::uint64_t used_ = 0;
-};
-
-/// Distance between neighbors of a regular lattice with the wanted number of points per cell.
-double lattice_spacing(double dx, double particles_per_cell, int dimension) {
-  return dx / (dimension == 2 ? std::sqrt(particles_per_cell) : std::cbrt(particles_per_cell));
-}
 
 /// Lattice cells along an edge. The small surplus decides ties, so that the last bit of a cube root, which differs
 /// between platforms, does not.
@@ -252,6 +226,27 @@ std::vector<Point<D>> points_in(const AnyShape& shape, double dx, double particl
   return PoissonDisk<D, AnyShape>(shape, bounds, radius, seed).fill(Packing::inset * radius);
 }
 
+/// What an outline sweeps when it moves along its direction: a prism, in the outline's coordinates.
+template <int D>
+struct SweptOutline {
+  static constexpr const char* name = "jet";
+  const Silhouette<D>& outline;
+  double length;
+
+  Bounds bounds() const {
+    Bounds r{true};
+    for (int k = 0; k < D; ++k) {
+      r.low[k] = k < D - 1 ? outline.low()[k] : 0;
+      r.high[k] = k < D - 1 ? outline.high()[k] : length;
+    }
+    return r;
+  }
+  SurfacePoint<double, D> nearest(const Point<D>& p) const {
+    const double ends = std::max(-p[D - 1], p[D - 1] - length);
+    return {std::max(ends, -outline.meet(p).depth), Point<D>::zero()};
+  }
+};
+
 template <int D>
 std::vector<Vec<double, 3>> in_world(const std::vector<Point<D>>& points, const Pose& pose) {
   std::vector<Vec<double, 3>> positions;
@@ -265,6 +260,10 @@ std::vector<Vec<double, 3>> in_world(const std::vector<Point<D>>& points, const 
 }
 
 }  // namespace
+
+double lattice_spacing(double dx, double particles_per_cell, int dimension) {
+  return dx / (dimension == 2 ? std::sqrt(particles_per_cell) : std::cbrt(particles_per_cell));
+}
 
 double expected_count(const Shape<double>& shape, double dx, double particles_per_cell, int dimension) {
   const double volume = std::visit([&](const auto& s) { return s.volume(dimension); }, shape);
@@ -288,5 +287,13 @@ Samples sample_shape(const Shape<double>& shape, const Pose& pose, double dx, do
       shape);
   return samples;
 }
+
+template <int D>
+std::vector<Vec<double, D>> sample_swept(const Silhouette<D>& outline, double length, double dx,
+                                         double particles_per_cell, Sampling sampling, std::int64_t seed) {
+  return points_in<D>(SweptOutline<D>{outline, length}, dx, particles_per_cell, sampling, seed);
+}
+template std::vector<Vec<double, 2>> sample_swept(const Silhouette<2>&, double, double, double, Sampling, std::int64_t);
+template std::vector<Vec<double, 3>> sample_swept(const Silhouette<3>&, double, double, double, Sampling, std::int64_t);
 
 }  // namespace tribo

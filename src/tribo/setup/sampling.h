@@ -10,11 +10,17 @@
 
 namespace tribo {
 
+template <int D>
+class Silhouette;
+
 /// Particles that fill a shape.
 struct Samples {
   std::vector<Vec<double, 3>> positions;  ///< in the world [m]; in two dimensions the pose alone decides z
   double volume_each = 0;                 ///< volume of the shape / number of particles, so that mass is exact [m^D]
 };
+
+/// Distance between neighbors of a regular lattice with the wanted number of points per cell [m].
+double lattice_spacing(double dx, double particles_per_cell, int dimension);
 
 /// Number of particles `sample_shape` will make, within some percent for shapes of many cells. Allocates nothing, so
 /// that a scene with a slip in its units can be refused before it fills the memory. Infinite for a half space.
@@ -25,5 +31,11 @@ double expected_count(const Shape<double>& shape, double dx, double particles_pe
 /// Throws Error for a shape without bounds.
 Samples sample_shape(const Shape<double>& shape, const Pose& pose, double dx, double particles_per_cell,
                      Sampling sampling, std::int64_t seed, int dimension);
+
+/// The same for what an outline sweeps over `length` along its direction, in the outline's coordinates; the last is the
+/// distance swept, 0 to `length`.
+template <int D>
+std::vector<Vec<double, D>> sample_swept(const Silhouette<D>& outline, double length, double dx,
+                                         double particles_per_cell, Sampling sampling, std::int64_t seed);
 
 }  // namespace tribo

@@ -68,7 +68,8 @@ struct JoinExtents {
   }
 };
 
-/// Sort key of a particle: material, block along the Morton curve, cell in the block.
+/// Sort key of a particle: material, block along the Morton curve, cell in the block. What a sink takes goes behind
+/// everything else, sink by sink.
 template <class Real, int D>
 struct KeyParticle {
   BaseCell<Real, D> base;
@@ -76,10 +77,21 @@ struct KeyParticle {
   const Index* object_group;
   Cell<D> origin;
   int block_bits;
+  typename Sinks<Real, D>::View sinks;
+  double time;
+  int taken_bit;
   std::uint64_t* keys;
   Index* order;
 
   TRIBO_HD void operator()(Index i) const {
+    order[i] = i;
+    Vec<Real, D> x;
+    for (int k = 0; k < D; ++k) x[k] = base.x[k][i];
+    const Index sink = sinks.taking(x, time);
+    if (sink != Sinks<Real, D>::none) {
+      keys[i] = std::uint64_t{1} << taken_bit | static_cast<std::uint64_t>(sink);
+      return;
+    }
     Cell<D> cell;
     base.at(i, cell);
     Cell<D> block, within;
@@ -90,8 +102,16 @@ struct KeyParticle {
     const auto group = static_cast<std::uint64_t>(object_group[object[i]]);
     const std::uint64_t code = group << block_bits | block_code(block, origin);
     keys[i] = code << cell_bits | static_cast<std::uint64_t>(flatten(within, 4));
-    order[i] = i;
   }
+};
+
+struct IsTaken {
+  const std::uint64_t* keys;
+  int taken_bit;
+  TRIBO_HD Index operator()(Index i) const { return static_cast<Index>(keys[i] >> taken_bit); }
+};
+struct Sum {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
 };
 
 template <class T>
@@ -226,11 +246,30 @@ void permute(Exec& ex, Field<T, N>& field, const Array<Index>& order, Array<T>& 
   }
 }
 
+/// Cuts off the particles that sinks have taken, which are sorted to the end, and books them.
+template <class Real, int D>
+void take_away(Exec& ex, int taken_bit, State<Real, D>& state, Workspace<Real, D>& work) {
+  const Index taken = reduce(ex, "sort", state.count, Index{0}, IsTaken{work.keys.data(), taken_bit}, Sum{});
+  if (taken == 0) return;
+  const Index left = state.count - taken;
+  work.taken_keys.resize(static_cast<std::size_t>(taken));
+  work.taken_masses.resize(static_cast<std::size_t>(taken));
+  copy_to_host(ex, work.keys, work.taken_keys.data(), taken, left);
+  copy_to_host(ex, state.particles.m.c[0], work.taken_masses.data(), taken, left);
+  for (std::size_t i = 0; i < work.taken_keys.size(); ++i) {
+    const std::uint64_t number = work.taken_keys[i] ^ std::uint64_t{1} << taken_bit;
+    SinkState& sink = state.sinks[static_cast<std::size_t>(number)];
+    sink.particles += 1;
+    sink.mass += static_cast<double>(work.taken_masses[i]);
+  }
+  state.count = left;
+}
+
 }  // namespace
 
 template <class Real, int D>
 void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
-  const Index n = state.count;
+  Index n = state.count;
   BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx, Real(kernel_shift(constants.kernel))};
   const Extent<D> extent = reduce(ex, "sort", n, nothing<D>(), ExtentOf<Real, D>{base}, JoinExtents<D>{});
   const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
@@ -242,11 +281,16 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
 
   work.keys.resize_discard(n);
   work.order.resize_discard(n);
-  parallel_for(ex, "sort", n,
-               KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), extent.low,
-                                    block_bits, work.keys.data(), work.order.data()});
   const int group_bits = bits_for(static_cast<std::int64_t>(constants.laws.size()));
-  work.sorter.sort(ex, "sort", work.keys, work.order, n, cell_bits + block_bits + group_bits);
+  const int sink_bits = bits_for(work.sinks.count);
+  const int place_bits = cell_bits + block_bits + group_bits;
+  const int taken_bit = place_bits > sink_bits ? place_bits : sink_bits;
+  const bool drains = work.sinks.count > 0;
+  parallel_for(
+      ex, "sort", n,
+      KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), extent.low, block_bits,
+                           work.sinks.view(), state.time, taken_bit, work.keys.data(), work.order.data()});
+  work.sorter.sort(ex, "sort", work.keys, work.order, n, drains ? taken_bit + 1 : place_bits);
   each_column(state.particles, [&](const char*, auto& field) {
     if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, Real>) {
       permute(ex, field, work.order, work.spare_real, n);
@@ -254,6 +298,10 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
       permute(ex, field, work.order, work.flags, n);  // not in use yet
     }
   });
+
+  state.sorted_at = state.time;
+  if (drains) take_away(ex, taken_bit, state, work);
+  n = state.count;
 
   work.flags.resize_discard(n);
   parallel_for(ex, "sort", n, FlagRunStart{work.keys.data(), cell_bits, work.flags.data()});

@@ -27,8 +27,26 @@ struct Constants {
   bool fast() const { return kernel == 3 && !gradient_forces && transfer.poly_degree == 0; }
 };
 
+/// Particles that join, of one object and alike but for their places.
+template <class Real, int D>
+struct Newcomers {
+  Index count;
+  Vec<Real, D> v;
+  Vec<Real, 2> history;
+  Sym<Real, D> tau;
+  Real m;
+  Index first_id;
+  Index object;
+};
+
+/// Adds particles at the places `x` (component by component), undeformed, and asks for a sort before the next step.
+template <class Real, int D>
+void add_particles(Exec& ex, const Newcomers<Real, D>& newcomers, const std::vector<Real>& x, State<Real, D>& state,
+                   Workspace<Real, D>& work);
+
 /// Sorts particles by material, block and base cell, and records the bins. Particle order within a cell is kept, so
-/// the result depends on the particles alone. Throws DivergedError for a particle that is nowhere.
+/// the result depends on the particles alone. Those inside sinks are taken away and added to what the sinks have taken.
+/// Throws DivergedError for a particle that is nowhere.
 template <class Real, int D>
 void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
 

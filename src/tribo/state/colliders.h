@@ -78,6 +78,13 @@ struct PlacedCollider {
   }
 };
 
+/// The inside of an emitter at work: material there moves with the emitter's velocity, while the shape stays.
+struct Nozzle {
+  Shape<double> shape;
+  Pose pose;
+  Vec<double, 3> velocity;  ///< [m/s]
+};
+
 /// All colliders of one shape.
 template <class Real, int D, class S>
 struct ColliderSpan {
@@ -125,10 +132,11 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   std::tuple<Storage<S>...> all;
 
   /// Poses and velocities for the step from `time` to `time + dt`.
-  View place(Exec& ex, const std::vector<ColliderSpec>& specs, double time, double dt) {
+  View place(Exec& ex, const std::vector<ColliderSpec>& specs, double time, double dt,
+             const std::vector<Nozzle>& nozzles = {}) {
     (std::get<Storage<S>>(all).host.clear(), ...);
-    for (const ColliderSpec& spec : specs) {
-      const RigidMotion motion = spec.motion.over(time, dt);
+    const auto add = [&](const Shape<double>& any_shape, const RigidMotion& motion, double friction, Boundary boundary,
+                         bool inside) {
       std::visit(
           [&]<class One>(const One& shape) {
             PlacedCollider<Real, D, One> placed;
@@ -139,13 +147,17 @@ struct CollidersOf<Real, D, std::variant<S...>> {
               for (int j = 0; j < D; ++j) placed.rotation(i, j) = static_cast<Real>(motion.pose.rotation(i, j));
             }
             placed.angular_velocity = cast<Real>(motion.angular_velocity);
-            placed.friction = static_cast<Real>(spec.friction);
-            placed.boundary = spec.boundary;
-            placed.inside = spec.inside;
+            placed.friction = static_cast<Real>(friction);
+            placed.boundary = boundary;
+            placed.inside = inside;
             std::get<Storage<One>>(all).host.push_back(placed);
           },
-          cast_variant<Real>(spec.shape));
-    }
+          cast_variant<Real>(any_shape));
+    };
+    for (const ColliderSpec& spec : specs)
+      add(spec.shape, spec.motion.over(time, dt), spec.friction, spec.boundary, spec.inside);
+    for (const Nozzle& nozzle : nozzles)
+      add(nozzle.shape, {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false);
     View view;
     (upload(ex, std::get<Storage<S>>(all), static_cast<ColliderSpan<Real, D, S>&>(view)), ...);
     return view;

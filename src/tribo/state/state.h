@@ -5,6 +5,7 @@
 #include "tribo/state/blocks.h"
 #include "tribo/state/colliders.h"
 #include "tribo/state/particles.h"
+#include "tribo/state/sinks.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -30,18 +31,37 @@ TRIBO_HD NodePack<Real> node_pack(Real a, Real b, Real c, Real mass) {
   return r;
 }
 
+/// How far an emitter has come.
+struct EmitterState {
+  std::int64_t layers = 0;      ///< of its jet, given out
+  std::int64_t candidates = 0;  ///< particles in them, before thinning
+  std::int64_t particles = 0;   ///< given out
+  double volume = 0;            ///< [m^3]
+  double mass = 0;              ///< [kg]
+  bool finished = false;        ///< has given out all it may
+};
+
+/// What a sink has taken.
+struct SinkState {
+  std::int64_t particles = 0;
+  double mass = 0;  ///< [kg]
+};
+
 /// All that evolves. A checkpoint holds exactly this: continuing from it gives the same bytes as never stopping.
 template <class Real, int D>
 struct State {
   Particles<Real, D> particles;
   Index count = 0;         ///< particles
   Array<Bin<D>> bins;      ///< runs of particles by material and block, as of the last sort
-  Index bin_count = 0;     ///< 0: particles have not been sorted yet
+  Index bin_count = 0;     ///< 0: particles must be sorted before the next step
   double time = 0;         ///< [s]
   std::int64_t step = 0;   ///< substeps taken
   double drift = 0;        ///< cells the fastest particle may have moved since the last sort
   double speed = 0;        ///< largest |v| + |C| dx of any particle [m/s]
   double wave_speed2 = 0;  ///< largest stiffness over density of any particle [m^2/s^2]
+  double sorted_at = 0;    ///< time of the last sort, which is when sinks take particles [s]
+  std::vector<EmitterState> emitters;
+  std::vector<SinkState> sinks;
 };
 
 /// The sparse grid under the present bins, and scratch memory. May be dropped at any step boundary.
@@ -83,12 +103,17 @@ struct Workspace {
   Array<Index> object_group;    ///< material of each object
   Array<Real> inverse_density;  ///< of each material
   Colliders<Real, D> colliders;
+  std::vector<Nozzle> nozzles;  ///< emitters at work during the present step
+  Sinks<Real, D> sinks;
+  std::vector<std::uint64_t> taken_keys;  ///< what sinks have taken in the last sort
+  std::vector<Real> taken_masses;
+  Array<Real> incoming;  ///< places of particles that join
 
   std::size_t bytes() const {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
-           bin_results.bytes();
+           bin_results.bytes() + incoming.bytes();
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "example_scene.h"
@@ -58,7 +59,20 @@ TEST(SceneReader, FillsTheStructs) {
   EXPECT_EQ(elastic->mu, shear_modulus(5e4, 0.1));
   EXPECT_TRUE(std::holds_alternative<DruckerPrager<double>>(scene.materials[1].law));
 
-  ASSERT_EQ(scene.objects.size(), 4u);
+  ASSERT_EQ(scene.objects.size(), 5u);
+  EXPECT_EQ(std::get<TaylorGreenField>(scene.objects[0].velocity_field->field).wavelength, 0.2);
+  EXPECT_EQ(scene.objects[0].velocity_field->center[0], 0.1);
+  EXPECT_FALSE(scene.objects[1].velocity_field);
+  ASSERT_TRUE(scene.objects[4].emission);
+  EXPECT_EQ(scene.objects[4].name, "emitter4");
+  EXPECT_EQ(scene.objects[4].emission->volume_rate,
+            50 / scene.materials[static_cast<std::size_t>(scene.objects[4].material)].density);
+  EXPECT_EQ(scene.objects[4].emission->until, 2);
+  EXPECT_EQ(scene.objects[4].emission->max_volume, 0.25);
+  ASSERT_EQ(scene.sinks.size(), 2u);
+  EXPECT_EQ(scene.sinks[0].name, "sink0");
+  EXPECT_EQ(scene.sinks[0].until, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(scene.sinks[1].from, 1);
   EXPECT_EQ(scene.objects[0].material, 2);
   EXPECT_EQ(scene.objects[0].placement.rotation.degrees, 30);
   EXPECT_EQ(scene.objects[0].angular_velocity[2], -1e-7);
@@ -158,7 +172,7 @@ TEST(Overrides, MistakesNameTheOverride) {
   EXPECT_EQ(first_message("/grid/dx=-1"), "--set /grid/dx=-1  /grid/dx: expected a number > 0, got -1");
   EXPECT_EQ(first_message("/gird/dx=1"), "--set /gird/dx=1  /gird: unknown key; did you mean \"grid\"?");
   EXPECT_EQ(first_message("/objects/-/at=1"), "--set /objects/-/at=1: `/objects` is a list, in which `-` is no index");
-  EXPECT_EQ(first_message("/objects/4=1"), "--set /objects/4=1: `/objects` is a list whose last index is 3");
+  EXPECT_EQ(first_message("/objects/5=1"), "--set /objects/5=1: `/objects` is a list whose last index is 4");
   EXPECT_EQ(first_message("/output/formats/0=ply"), "--set /output/formats/0=ply: `/output/formats` is an empty list");
   EXPECT_EQ(first_message("/fps/rate=1"), "--set /fps/rate=1: `/fps` has nothing inside that could be set");
   EXPECT_EQ(first_message("/gravity=[0, 1"),
@@ -171,7 +185,7 @@ TEST(Overrides, MistakesNameTheOverride) {
   EXPECT_EQ(first_message("/="),
             "--set /=  /: unknown key; expected one of \"tribo\", \"name\", \"description\", "
             "\"dimension\", \"precision\", \"fps\", \"duration\", \"gravity\", \"grid\", \"time\", "
-            "\"materials\", \"objects\", \"colliders\", \"output\", \"render\", \"expect\"");
+            "\"materials\", \"objects\", \"colliders\", \"sinks\", \"output\", \"render\", \"expect\"");
   EXPECT_THROW(parse_override("grid/dx=1"), SceneError);
   EXPECT_THROW(parse_override("/grid/dx"), SceneError);
   EXPECT_THROW(parse_override(""), SceneError);

@@ -90,6 +90,9 @@ TEST(Schema, RefusesWhatTheReaderRefuses) {
                                                   {"/objects/0/type", "hair"},
                                                   {"/objects/0/shape", json{{"box", {1, 1, 1}}, {"sphere", 1}}},
                                                   {"/objects/0/shape/box/1", -1},
+                                                  {"/objects/0/velocity_field", json{{"whirl", {{"speed", 1}}}}},
+                                                  {"/objects/4/mass_rate", -1},
+                                                  {"/sinks/0/until", "never"},
                                                   {"/colliders/0/boundary", "seperate"},
                                                   {"/colliders/1/motion/0/rotation", json{{"angle", 3}}},
                                                   {"/output/checkpoint_frames", 0.5}};
@@ -116,7 +119,7 @@ TEST(Schema, EveryValueSaysWhatItIs) {
 
 TEST(Reference, NamesEverything) {
   const std::string manual = scene_reference();
-  for (const char* kind : {"materials", "models", "colliders", "objects"}) {
+  for (const char* kind : {"materials", "models", "colliders", "objects", "fields"}) {
     for (const ListEntry& entry : list_entries(kind)) {
       EXPECT_NE(manual.find(entry.name), std::string::npos) << entry.name;
     }
