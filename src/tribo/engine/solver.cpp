@@ -130,6 +130,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   std::vector<Index> group;
   for (const Model::Object& object : model.objects) group.push_back(object.material);
   copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
+  work_.colliders.load(exec_, model.colliders);
 
   upload(seed);
   try {

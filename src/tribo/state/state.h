@@ -86,7 +86,8 @@ struct Workspace {
   std::size_t bytes() const {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
-           arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_results.bytes();
+           arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_results.bytes() +
+           colliders.kept_bytes;
   }
 };
 
