@@ -26,6 +26,7 @@
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
+#include "tribo/setup/meshes.h"
 #include "tribo/simulation.h"
 
 /// \file
@@ -153,6 +154,15 @@ struct CheckCommand {
 
   void add_to(CLI::App& app) { flags.add_to(app); }
 
+  static void print_mesh(const std::string& owner, const Mesh& mesh) {
+    const Solid& solid = mesh.solid();
+    const Vec<double, 3> size = solid.high - solid.low;
+    fmt::print("  mesh        {} of {}: {} triangles, {:.4g} x {:.4g} x {:.4g} m, volume {:.4g} m^3;\n", mesh.file(),
+               owner, solid.mesh.triangles.size(), size[0], size[1], size[2], solid.volume);
+    fmt::print("              distance sampled every {:.3g} m, {:.1f} MiB\n", mesh.field().spacing,
+               static_cast<double>(mesh.field().bytes()) / 1048576);
+  }
+
   int operator()() {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
     Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
@@ -168,6 +178,7 @@ struct CheckCommand {
                  std::visit([](const auto& law) { return law.name; }, material.law));
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
+    for (const auto& [owner, mesh] : meshes_of(scene)) print_mesh(owner, mesh);
     fmt::print("  particles   {}\n  tets        0\n  segments    0\n", simulation.engine().counts().particles);
     fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n",
                static_cast<double>(simulation.engine().bytes()) / 1048576, flags.device, scene.precision);
