@@ -26,6 +26,7 @@
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
+#include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
 
@@ -154,6 +155,15 @@ struct CheckCommand {
 
   void add_to(CLI::App& app) { flags.add_to(app); }
 
+  static void print_mesh(const std::string& owner, const Mesh& mesh) {
+    const Solid& solid = mesh.solid();
+    const Vec<double, 3> size = solid.high - solid.low;
+    fmt::print("  mesh        {} of {}: {} triangles, {:.4g} x {:.4g} x {:.4g} m, volume {:.4g} m^3;\n", mesh.file(),
+               owner, solid.mesh.triangles.size(), size[0], size[1], size[2], solid.volume);
+    fmt::print("              distance sampled every {:.3g} m, {:.1f} MiB\n", mesh.field().spacing,
+               static_cast<double>(mesh.field().bytes()) / 1048576);
+  }
+
   int operator()() {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
     Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
@@ -170,6 +180,7 @@ struct CheckCommand {
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
     if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());
+    for (const auto& [owner, mesh] : meshes_of(scene)) print_mesh(owner, mesh);
     const auto particles = simulation.engine().counts().particles;
     const double emitted = expected_emission(scene);
     fmt::print("  particles   {}{}\n  tets        0\n  segments    0\n", particles,

@@ -8,6 +8,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
+#include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 
 namespace tribo {
@@ -33,7 +34,8 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
                     scene.file, expected + emitted, needed / 1073741824, available / 1073741824));
   }
   const ParticleSeed seed = sample_particles(scene);
-  warnings = overlaps_with_colliders(scene, seed);
+  warnings = mesh_warnings(scene);
+  for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
   return make_engine(engine_options, model, seed);
 }
 

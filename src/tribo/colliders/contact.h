@@ -20,6 +20,17 @@ struct Bounds {
   Vec<double, 3> high = Vec<double, 3>::zero();
 };
 
+/// Bounds of a turned and moved shape, or of something within these bounds.
+Bounds turned(const Bounds& bounds, const Mat<double, 3>& rotation, const Vec<double, 3>& at);
+/// Around both, and `margin` more.
+Bounds united(const Bounds& a, const Bounds& b, double margin = 0);
+/// Around what is in both.
+Bounds common(const Bounds& a, const Bounds& b);
+/// Around both, or the one that is bounded.
+Bounds hull_of_bounded(const Bounds& a, const Bounds& b);
+/// Twice as wide; where there are none, two meters.
+Bounds widened(const Bounds& bounds);
+
 /// The unit vector along `axis`, or against it.
 template <class Real, int D>
 TRIBO_HD Vec<Real, D> axis_direction(int axis, bool backward) {
@@ -41,6 +52,12 @@ TRIBO_HD SurfacePoint<Real, D> length_and_direction(const Vec<Real, D>& v) {
   const Real length = std::sqrt(squared_norm(scaled));
   for (int i = 0; i < D; ++i) scaled[i] = scaled[i] / length;
   return {largest * length, scaled};
+}
+
+/// A surface point of the half plane (distance from the axis, y), turned to the direction `radial` = (x, z).
+template <class Real>
+TRIBO_HD SurfacePoint<Real, 3> revolved(const SurfacePoint<Real, 2>& s, const Vec<Real, 2>& radial) {
+  return {s.distance, {{s.normal[0] * radial[0], s.normal[1], s.normal[0] * radial[1]}}};
 }
 
 /// Nearest surface point of the box |p_i| <= half_i. Inside, the closest face; outside, the closest point of a face,

@@ -47,7 +47,7 @@ struct Cylinder {
     } else {
       const SurfacePoint<Real, 2> axis = length_and_direction(Vec<Real, 2>{{p[0], p[2]}});
       if (axis.distance - radius >= -slack) {
-        visit(revolved({radius - axis.distance, {{Real(-1), Real(0)}}}, axis.normal));
+        visit(revolved(SurfacePoint<Real, 2>{radius - axis.distance, {{Real(-1), Real(0)}}}, axis.normal));
       }
       const Real over = std::abs(p[1]) - half()[1];
       if (over >= -slack) visit(SurfacePoint<Real, 3>{-over, axis_direction<Real, 3>(1, !(p[1] < Real(0)))});
@@ -65,11 +65,6 @@ struct Cylinder {
   double volume(int dimension) const {
     const double r = double(radius), h = double(height);
     return dimension == 2 ? 2 * r * h : std::numbers::pi * r * r * h;
-  }
-
-  /// A surface point of the half plane (distance from the axis, y), turned to the direction `radial` = (x, z).
-  TRIBO_HD static SurfacePoint<Real, 3> revolved(const SurfacePoint<Real, 2>& s, const Vec<Real, 2>& radial) {
-    return {s.distance, {{s.normal[0] * radial[0], s.normal[1], s.normal[0] * radial[1]}}};
   }
 };
 

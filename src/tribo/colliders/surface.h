@@ -7,30 +7,12 @@
 #include <vector>
 
 #include "tribo/math/small.h"
+#include "tribo/mesh/surface_mesh.h"
 
 /// \file
 /// Triangles of shapes, for pictures and exports; contact uses the exact distance instead.
 
 namespace tribo {
-
-/// Triangles counterclockwise seen from outside. Vertices are shared where the surface is smooth and doubled along
-/// creases, so that normals averaged at vertices are those of the shape.
-struct SurfaceMesh {
-  std::vector<Vec<double, 3>> vertices;
-  std::vector<Vec<std::int32_t, 3>> triangles;
-
-  std::int32_t add(const Vec<double, 3>& vertex) {
-    vertices.push_back(vertex);
-    return static_cast<std::int32_t>(vertices.size() - 1);
-  }
-  /// A flat quadrilateral a b c d with vertices of its own.
-  void add_quad(const Vec<double, 3>& a, const Vec<double, 3>& b, const Vec<double, 3>& c, const Vec<double, 3>& d) {
-    const std::int32_t first = add(a);
-    add(b), add(c), add(d);
-    triangles.push_back({{first, first + 1, first + 2}});
-    triangles.push_back({{first, first + 2, first + 3}});
-  }
-};
 
 /// A box by its half extents.
 inline SurfaceMesh box_surface(const Vec<double, 3>& half) {
@@ -50,7 +32,8 @@ inline SurfaceMesh box_surface(const Vec<double, 3>& half) {
   return mesh;
 }
 
-/// A smooth piece of a profile in the half plane (distance from the axis, y), from top to bottom.
+/// A smooth piece of a profile in the half plane (distance from the axis, y), from top to bottom, or clockwise around
+/// and back to its first point.
 using ProfilePiece = std::vector<Vec<double, 2>>;
 
 /// The surface that pieces of a profile sweep out around the y axis; the ends of pieces are creases.
@@ -59,6 +42,10 @@ inline SurfaceMesh revolved_surface(const std::vector<ProfilePiece>& pieces, int
   for (const ProfilePiece& piece : pieces) {
     std::vector<std::int32_t> first;  // vertex of each row; on the axis the ring is a single point
     for (const Vec<double, 2>& p : piece) {
+      if (&p == &piece.back() && p[0] == piece[0][0] && p[1] == piece[0][1] && piece.size() > 2) {
+        first.push_back(first.front());
+        break;
+      }
       first.push_back(static_cast<std::int32_t>(mesh.vertices.size()));
       const int count = p[0] > 0 ? around : 1;
       for (int k = 0; k < count; ++k) {

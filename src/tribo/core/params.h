@@ -87,6 +87,11 @@ class ParamReader {
   std::optional<double> open_number(const char* key, const char* unit, const Range& range, const char* doc);
   std::optional<Vec<double, 3>> open_vector(const char* key, const char* unit, const Range& each, const char* doc);
 
+  /// The folder of the file that is read, where relative paths begin; empty for the current one.
+  virtual std::string directory() const { return ""; }
+  /// Of the scene that is read, for defaults that go by it; 0 when it is not known [m].
+  virtual double grid_spacing() const { return 0; }
+
   virtual bool has(const char* key) const = 0;  ///< false while describing
   virtual bool describing() const = 0;          ///< there is no input: every branch should be asked for
 

@@ -151,6 +151,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   std::vector<Index> group;
   for (const Model::Object& object : model.objects) group.push_back(object.material);
   copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
+  work_.colliders.load(exec_, model.colliders, model.emitters);
 
   for (const EmitterModel& emitter : model.emitters) {
     const auto material = static_cast<std::size_t>(model.objects[static_cast<std::size_t>(emitter.object)].material);
@@ -247,7 +248,7 @@ void Solver<Real, D>::emit() {
     const std::int64_t due = emitters_[e].jet.layers_due(state_.time);
     while (state.layers < due && !state.finished) emit_layer(e);
     if (!state.finished && emitter.is_on(state_.time))
-      work_.nozzles.push_back({emitter.shape, emitter.pose, emitter.velocity});
+      work_.nozzles.push_back({e, emitter.pose, emitter.velocity});
   }
   for (const SinkSpec& sink : model_.sinks)  // what lies in a sink that begins goes at once, not with the next sort
     if (sink.from > state_.sorted_at && sink.from <= state_.time) state_.bin_count = 0;

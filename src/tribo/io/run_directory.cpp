@@ -172,7 +172,7 @@ void remove_leftovers(const std::string& path) {
     const bool is_ours = name.starts_with(".scene.json.") || name.starts_with(".stats.jsonl.");
     if (is_ours && is_temporary_name(name)) remove_file(path + "/" + name);
   }
-  for (const std::string& folder : {path + "/frames/", path + "/checkpoints/"}) {
+  for (const std::string& folder : {path + "/frames/", path + "/checkpoints/", path + "/meshes/"}) {
     for (const std::string& name : names_in(folder)) {
       if (is_temporary_name(name)) remove_file(folder + name);
     }
@@ -258,6 +258,14 @@ std::string RunDirectory::scene_path() const { return path_ + "/scene.json"; }
 void RunDirectory::write_scene(const std::string& resolved_json) {
   require_writable();
   write_text(scene_path(), resolved_json);
+}
+
+void RunDirectory::keep_file(const std::string& name, const std::string& bytes) {
+  require_writable();
+  const std::string file = path_ + "/" + name;
+  if (type_of(file) == fs::file_type::regular) return;
+  make_directory(fs::path(file).parent_path().string());
+  write_text(file, bytes);
 }
 
 std::string RunDirectory::read_scene() const { return read_text(scene_path()); }

@@ -32,6 +32,9 @@ class RunDirectory {
   const std::string& path() const { return path_; }
 
   void write_scene(const std::string& resolved_json);
+  /// Keeps a copy of a file that the scene refers to, under a name within the directory, "meshes/NAME". One that is
+  /// there already stays: names are made of contents.
+  void keep_file(const std::string& name, const std::string& bytes);
   std::string read_scene() const;  ///< text of DIR/scene.json
   std::string scene_path() const;
 

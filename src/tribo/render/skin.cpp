@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/mesh/surface_net.h"
+
 namespace tribo {
 namespace {
 
@@ -201,26 +203,11 @@ class SkinMaker {
   }
   bool vertex_in(std::size_t c, int x, int y, int z, V& vertex) const {
     std::array<float, 8> value;
-    int inside = 0;
-    for (int i = 0; i < 8; ++i) {
-      value[static_cast<std::size_t>(i)] = phi(c, x + (i >> 2), y + (i >> 1 & 1), z + (i & 1));
-      inside += value[static_cast<std::size_t>(i)] < 0 ? 1 : 0;
-    }
-    if (inside == 0 || inside == 8) return false;
-    V sum = V::zero();
-    int crossings = 0;
     for (int i = 0; i < 8; ++i)
-      for (int axis = 0; axis < 3; ++axis) {
-        const int bit = 4 >> axis;
-        if ((i & bit) != 0) continue;
-        const float a = value[static_cast<std::size_t>(i)], b = value[static_cast<std::size_t>(i | bit)];
-        if ((a < 0) == (b < 0)) continue;
-        V p{{static_cast<float>(i >> 2), static_cast<float>(i >> 1 & 1), static_cast<float>(i & 1)}};
-        p[axis] = a / (a - b);
-        sum += p;
-        ++crossings;
-      }
-    vertex = node_position(c, x, y, z) + (step_ / static_cast<float>(crossings)) * sum;
+      value[static_cast<std::size_t>(i)] = phi(c, x + (i >> 2), y + (i >> 1 & 1), z + (i & 1));
+    V mean;
+    if (!net_vertex(value, mean)) return false;
+    vertex = node_position(c, x, y, z) + step_ * mean;
     return true;
   }
 
@@ -260,19 +247,10 @@ class SkinMaker {
     ++other[axis];
     const bool inside = phi(c, node[0], node[1], node[2]) < 0;
     if (inside == (phi(c, other[0], other[1], other[2]) < 0)) return;
-    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    std::array<std::uint32_t, 4> corners;
-    constexpr std::array<std::array<int, 2>, 4> around{{{-1, -1}, {0, -1}, {0, 0}, {-1, 0}}};
-    for (std::size_t i = 0; i < 4; ++i) {
-      Vec<int, 3> cube = node;
-      cube[u] += around[i][0];
-      cube[v] += around[i][1];
-      corners[i] = vertex_at(c, cube[0], cube[1], cube[2]);
-      if (corners[i] == none) return;
-    }
-    if (!inside) std::swap(corners[1], corners[3]);
-    triangles.push_back({{corners[0], corners[1], corners[2]}});
-    triangles.push_back({{corners[0], corners[2], corners[3]}});
+    net_quad(
+        node, axis, inside, none,
+        [&](const Vec<int, 3>& cube) { return vertex_at(c, cube[0], cube[1], cube[2]); },
+        [&](const Vec<std::uint32_t, 3>& t) { triangles.push_back(t); });
   }
 
   /// Alternating steps toward and away from the mean of the neighbors: bumps go, volume stays. Drops would go with the

@@ -13,6 +13,7 @@
 #include "tribo/render/renderer.h"
 #include "tribo/run/statistics.h"
 #include "tribo/setup/appearance.h"
+#include "tribo/setup/meshes.h"
 
 namespace tribo {
 namespace {
@@ -28,8 +29,16 @@ bool may_change(const std::string& pointer) {
   return false;
 }
 
-/// The scene without how bodies look.
+/// A mesh is what its hash says, wherever the file is.
+void forget_mesh_files(Json& value) {
+  if (value.is_object() && value.contains("file") && value.contains("hash")) value.erase("file");
+  if (value.is_structured())
+    for (Json& inner : value) forget_mesh_files(inner);
+}
+
+/// The scene without how bodies look and where meshes are.
 Json without_looks(Json scene) {
+  forget_mesh_files(scene);
   for (const char* kind : {"objects", "colliders", "materials"})
     if (scene.contains(kind))
       for (Json& body : scene[kind])
@@ -104,7 +113,7 @@ class Run {
         note(directory_.path() + " has no checkpoint yet: the run begins anew");
       }
       remove_exports_after(-1);
-      directory_.write_scene(simulation_.scene().resolved_json);
+      write_scene();
       directory_.log(fmt::format("tribo {} began scene '{}' on {}", version(), simulation_.scene().name,
                                  options_.simulation.device));
       for (const std::string& warning : simulation_.warnings()) note("warning: " + warning);
@@ -161,6 +170,13 @@ class Run {
     return directory_.checkpoints().empty() && (frames.empty() || frames.back() == 0);
   }
 
+  /// The scene, and before it the meshes it refers to: a run can be moved, and goes on when their files have changed.
+  void write_scene() {
+    for (const NamedMesh& named : meshes_of(simulation_.scene()))
+      directory_.keep_file(named.mesh.stored_name(), named.mesh.bytes());
+    directory_.write_scene(simulation_.scene().resolved_json);
+  }
+
   /// Files of every format, also of those an earlier run was asked for and this one is not.
   void remove_exports_after(int frame) {
     for (const WriterEntry& writer : all_writers()) open(writer)->remove_after(frame);
@@ -197,7 +213,7 @@ class Run {
     const int dropped = directory_.truncate_after(simulation_.frame(), simulation_.engine().step_count());
     remove_exports_after(simulation_.frame());
     if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
-    directory_.write_scene(simulation_.scene().resolved_json);
+    write_scene();
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));
     const std::string before = Json::parse(loaded.checkpoint.meta).value("backend", "");
     const std::string now = simulation_.engine().backend();

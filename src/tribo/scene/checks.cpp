@@ -43,10 +43,22 @@ class PlaneCheck {
   }
   void shape(const std::string& pointer, const Shape<double>& shape) {
     if (const auto* half_space = std::get_if<HalfSpace<double>>(&shape))
-      vector(pointer + "/shape/half_space/normal", half_space->normal);
+      vector(pointer + "/half_space/normal", half_space->normal);
+    if (std::holds_alternative<Mesh>(shape)) add(pointer, no_mesh);
+    const auto* compound = std::get_if<Compound>(&shape);
+    if (compound == nullptr) return;
+    compound->each_shape([&](const SimpleShape& part, const Compound::Placement& placement) {
+      const auto* half_space = std::get_if<HalfSpace<double>>(&part);
+      if (half_space != nullptr) vector(pointer, half_space->normal);
+      if (std::holds_alternative<Mesh>(part)) add(pointer, no_mesh);
+      vector(pointer, placement.at);
+      if (std::abs(placement.rotation(2, 2) - 1) > 1e-12) add(pointer, "expected parts turned about the axis z only");
+    });
   }
 
  private:
+  static constexpr const char* no_mesh = "expected another shape than a mesh";
+
   void add(const std::string& pointer, const char* expected) {
     if (findings_.clean(pointer)) findings_.add(pointer, fmt::format("{} in two dimensions", expected));
   }
@@ -60,6 +72,7 @@ void check_plane(const Scene& scene, Findings& findings) {
     const ObjectSpec& object = scene.objects[i];
     const std::string pointer = fmt::format("/objects/{}", i);
     check.placement(pointer, object.placement);
+    check.shape(pointer + "/shape", object.shape);
     check.vector(pointer + "/velocity", object.velocity);
     check.spin(pointer + "/angular_velocity", object.angular_velocity);
     if (object.velocity_field) check.field(pointer + "/velocity_field", *object.velocity_field);
@@ -72,7 +85,7 @@ void check_plane(const Scene& scene, Findings& findings) {
   for (std::size_t i = 0; i < scene.colliders.size(); ++i) {
     const std::string pointer = fmt::format("/colliders/{}", i);
     const std::vector<Keyframe>& keys = scene.colliders[i].motion.keys();
-    check.shape(pointer, scene.colliders[i].shape);
+    check.shape(pointer + "/shape", scene.colliders[i].shape);
     for (std::size_t k = 0; k < keys.size(); ++k)
       check.placement(keys.size() > 1 ? fmt::format("{}/motion/{}", pointer, k) : pointer, keys[k]);
   }

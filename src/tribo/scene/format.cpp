@@ -7,6 +7,7 @@
 #include "tribo/io/writer.h"
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
+#include "tribo/scene/read_shape.h"
 #include "tribo/scene/suggest.h"
 #include "tribo/transfer/all.h"
 #include "tribo/transfer/kernels.h"
@@ -62,35 +63,6 @@ Enum enum_choice(ParamReader& in, const char* key, const std::vector<EnumWord<En
     if (chosen == word.name) return value;
   }
   return fallback;
-}
-
-/// Calls visit(name-carrying type T) for each alternative of a variant.
-template <class... Ts, class Visit>
-void each_alternative(const std::variant<Ts...>*, const Visit& visit) {
-  (visit.template operator()<Ts>(), ...);
-}
-
-void read_shape(ParamReader& in, Shape<double>& shape, const char* doc) {
-  Alternatives shapes{"shape", {}};
-  each_alternative(&shape, [&]<class T>() {
-    shapes.all.push_back({T::name, T::doc, [&](ParamReader& inner) { shape = T::read(inner); }, T::shorthand});
-  });
-  in.one_of("shape", shapes, doc);
-}
-
-/// Position and orientation, of an object or collider or of one of its keyframes.
-void read_placement(ParamReader& in, Keyframe& key) {
-  key.at = in.vector("at", "m", anything(), "where the origin of the shape is", Vec<double, 3>::zero());
-  in.object("rotation", "how the shape is turned about its origin", false, [&](ParamReader& rotation) {
-    key.rotation.axis =
-        rotation.vector("axis", "1", anything(), "axis of rotation, of any length", Vec<double, 3>{{0, 0, 1}});
-    key.rotation.degrees = rotation.number("degrees", "deg", anything(), "angle; more than 360 is more than a turn", 0);
-    const double length = squared_norm(key.rotation.axis);
-    if (!(length > 0 && std::isfinite(length))) {
-      rotation.complain("axis", "expected a direction, got a vector whose length is 0 or too large");
-      key.rotation.axis = {{0, 0, 1}};
-    }
-  });
 }
 
 /// A velocity field in addition to velocity and spin, which most bodies do without.

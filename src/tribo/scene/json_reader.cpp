@@ -62,9 +62,13 @@ double number_in(const Range& range) {
   return has_low ? range.low + 1 : range.high - 1;
 }
 
-JsonParamReader::JsonParamReader(const Json& value, std::string pointer, int dimension, Findings& findings,
-                                 Json& resolved)
-    : value_(&value), pointer_(std::move(pointer)), dimension_(dimension), findings_(findings), resolved_(resolved) {
+JsonParamReader::JsonParamReader(const Json& value, std::string pointer, const Surroundings& surroundings,
+                                 Findings& findings, Json& resolved)
+    : value_(&value),
+      pointer_(std::move(pointer)),
+      surroundings_(surroundings),
+      findings_(findings),
+      resolved_(resolved) {
   resolved_ = Json::object();
   if (value.is_object()) return;
   expect(false, "", value, pointer_, "an object { ... }");
@@ -73,7 +77,7 @@ JsonParamReader::JsonParamReader(const Json& value, std::string pointer, int dim
 }
 
 JsonParamReader::JsonParamReader(const JsonParamReader& parent, const Json& value, std::string pointer, Json& resolved)
-    : JsonParamReader(value, std::move(pointer), parent.dimension_, parent.findings_, resolved) {
+    : JsonParamReader(value, std::move(pointer), parent.surroundings_, parent.findings_, resolved) {
   muted_ = muted_ || parent.muted_;
 }
 
@@ -200,10 +204,10 @@ std::vector<std::string> JsonParamReader::choices(const char* key, const std::ve
 Vec<double, 3> JsonParamReader::vector(const char* key, const char* unit, const Range& each, const char* doc,
                                        std::optional<Vec<double, 3>> fallback) {
   Vec<double, 3> result = fallback.value_or(Vec<double, 3>::filled(number_in(each)));
-  const char* expected = dimension_ == 2 ? "two numbers [x, y]" : "three numbers [x, y, z]";
+  const char* expected = surroundings_.dimension == 2 ? "two numbers [x, y]" : "three numbers [x, y, z]";
   const std::string in_unit = std::string(unit) == "1" ? "" : fmt::format(" in {}", unit);
   if (const Json* value = find(key, !fallback, fmt::format("{}{} ({})", expected, in_unit, doc))) {
-    const bool fits = value->is_array() && (value->size() == 3 || (dimension_ == 2 && value->size() == 2));
+    const bool fits = value->is_array() && (value->size() == 3 || (surroundings_.dimension == 2 && value->size() == 2));
     if (expect(fits, key, *value, at(key), expected)) {
       if (value->size() == 2) result[2] = 0;
       for (std::size_t i = 0; i < value->size(); ++i) {
@@ -332,7 +336,8 @@ std::string read_params(const std::string& json, const std::function<void(ParamR
   Document document = parse_json(json, "");
   Findings findings(document.places, std::move(document.findings));
   Json resolved;
-  JsonParamReader reader(document.root, "", 3, findings, resolved);
+  const Surroundings surroundings;
+  JsonParamReader reader(document.root, "", surroundings, findings, resolved);
   read(reader);
   reader.finish();
   findings.throw_if_any();

@@ -10,13 +10,21 @@
 
 namespace tribo {
 
+/// What reading depends on besides the object that is read.
+struct Surroundings {
+  int dimension = 3;
+  std::string directory;    ///< where relative paths begin
+  double grid_spacing = 0;  ///< 0 when it is not known [m]
+};
+
 /// Reads parameters from one JSON object: checks them, notes what is wrong, and writes down the resolved object with
 /// every default filled in and every shorthand spelled out, in the order the parameters are asked for.
 class JsonParamReader final : public ParamReader {
  public:
   /// Reads `value`, which stands at `pointer`. What is no object is a finding, unless it is a reported
-  /// value; either way reading goes on without further findings.
-  JsonParamReader(const Json& value, std::string pointer, int dimension, Findings& findings, Json& resolved);
+  /// value; either way reading goes on without further findings. `surroundings` must outlive the reader.
+  JsonParamReader(const Json& value, std::string pointer, const Surroundings& surroundings, Findings& findings,
+                  Json& resolved);
 
   double number(const char* key, const char* unit, const Range& range, const char* doc,
                 std::optional<double> fallback) override;
@@ -30,6 +38,8 @@ class JsonParamReader final : public ParamReader {
   Vec<double, 3> vector(const char* key, const char* unit, const Range& each, const char* doc,
                         std::optional<Vec<double, 3>> fallback) override;
   std::string verbatim(const char* key, const char* doc) override;
+  std::string directory() const override { return surroundings_.directory; }
+  double grid_spacing() const override { return surroundings_.grid_spacing; }
   bool has(const char* key) const override;
   bool describing() const override { return false; }
   void object(const char* key, const char* doc, bool required, const std::function<void(ParamReader&)>& read) override;
@@ -59,7 +69,7 @@ class JsonParamReader final : public ParamReader {
 
   const Json* value_;  ///< always an object
   std::string pointer_;
-  int dimension_;
+  const Surroundings& surroundings_;
   Findings& findings_;
   Json& resolved_;
   const char* shorthand_ = nullptr;  ///< the parameter that was given bare, at pointer_ itself

@@ -1,5 +1,7 @@
 #include "tribo/scene/reader.h"
 
+#include <filesystem>
+
 #include "tribo/core/errors.h"
 
 #include "tribo/io/file.h"
@@ -12,10 +14,19 @@
 namespace tribo {
 namespace {
 
-/// Needed before the first vector is read: how many components it has.
-int dimension_of(const Json& root) {
-  const auto found = root.is_object() ? root.find("dimension") : root.end();
-  return found != root.end() && *found == 2 ? 2 : 3;
+/// Needed before the first vector is read, how many components it has; and where files are.
+Surroundings surroundings_of(const Json& root, const std::string& file) {
+  Surroundings around;
+  around.directory = std::filesystem::path(file).parent_path().string();
+  if (!root.is_object()) return around;
+  const auto dimension = root.find("dimension");
+  if (dimension != root.end() && *dimension == 2) around.dimension = 2;
+  const auto grid = root.find("grid");
+  if (grid != root.end() && grid->is_object() && grid->contains("dx") && (*grid)["dx"].is_number()) {
+    const double dx = (*grid)["dx"].get<double>();
+    if (dx > 0) around.grid_spacing = dx;
+  }
+  return around;
 }
 
 }  // namespace
@@ -39,7 +50,8 @@ Scene parse_scene(const std::string& text, const std::string& file, const std::v
   Scene scene;
   scene.file = file;
   Json resolved;
-  JsonParamReader reader(document.root, "", dimension_of(document.root), findings, resolved);
+  const Surroundings surroundings = surroundings_of(document.root, file);
+  JsonParamReader reader(document.root, "", surroundings, findings, resolved);
   read_format(reader, scene);
   reader.finish();
   check_scene(scene, findings);

@@ -82,16 +82,15 @@ void add_colliders(const Scene& scene, Frame& frame) {
   for (const ColliderSpec& collider : scene.colliders) {
     if (!collider.look.visible) continue;
     const SurfaceMesh surface = std::visit([](const auto& shape) { return shape.surface(); }, collider.shape);
-    const bool unbounded = !std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape).bounded;
+    const auto* plane = std::get_if<HalfSpace<double>>(&collider.shape);
     const RigidMotion motion = collider.motion.over(frame.time, 0);
     double scale = 1;
     Vec<double, 3> shift = Vec<double, 3>::zero();  // in the collider's own frame
-    if (unbounded) {                                // a piece below the scene, ten times as wide
+    if (plane != nullptr) {                         // a piece below the scene, ten times as wide
       const Ball ball = ball_around(scene);
       scale = 10 * ball.radius;
       const Vec<double, 3> below = transpose(motion.pose.rotation) * (ball.center - motion.pose.at);
-      const auto nearest =
-          std::visit([&](const auto& shape) { return shape.template nearest<3>(below); }, collider.shape);
+      const auto nearest = plane->nearest(below);
       shift = below - nearest.distance * nearest.normal;
     }
     std::vector<double> x, v;

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <tuple>
 #include <variant>
 #include <vector>
 
 #include "tribo/colliders/all.h"
-#include "tribo/core/cast_numbers.h"
 #include "tribo/exec/backend.h"
 #include "tribo/math/small.h"
 #include "tribo/scene/scene.h"
+#include "tribo/setup/emitter.h"
+#include "tribo/state/shape_store.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -20,6 +23,7 @@ struct PlacedCollider {
   Mat<Real, D> rotation;          ///< local to world
   Vec<Real, D> velocity;          ///< of `at` [m/s]
   Vec<Real, 3> angular_velocity;  ///< [rad/s]; in two dimensions only the last component acts
+  Vec<Real, D> low, high;         ///< no point outside of these is in contact [m]
   Real friction;
   Boundary boundary;
   bool inside;
@@ -34,9 +38,16 @@ struct PlacedCollider {
     }
   }
 
+  TRIBO_HD bool is_near(const Vec<Real, D>& x, Real margin) const {
+    bool near = true;
+    for (int k = 0; k < D; ++k) near = near && x[k] >= low[k] - margin && x[k] <= high[k] + margin;
+    return near;
+  }
+
   /// Velocity a grid node at x may have after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`. A node
   /// closer than `slack` counts as on the surface.
   TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
+    if (!is_near(x, slack)) return v;
     shape.each_contact(transpose(rotation) * (x - at), inside, slack, [&](const SurfacePoint<Real, D>& surface) {
       const Vec<Real, D> own = velocity_at(x);
       if (boundary == Boundary::sticky) {
@@ -60,17 +71,15 @@ struct PlacedCollider {
 
   /// Whether a ball around x may touch what is forbidden to material that does not stick.
   TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
-    bool r = false;
-    if (boundary != Boundary::sticky)
-      shape.each_contact(transpose(rotation) * (x - at), inside, radius,
-                         [&](const SurfacePoint<Real, D>&) { r = true; });
-    return r;
+    if (boundary == Boundary::sticky || !is_near(x, radius)) return false;
+    const Real distance = shape.nearest(transpose(rotation) * (x - at)).distance;
+    return (inside ? -distance : distance) < radius;
   }
 
   /// x brought back to the depth `allowed` beyond the surface, if it is deeper. What is deeper than `lost` was put
   /// there by the scene and stays; so does what a sticky collider holds.
   TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
-    if (boundary == Boundary::sticky) return x;
+    if (boundary == Boundary::sticky || !is_near(x, Real(0))) return x;
     shape.each_contact(transpose(rotation) * (x - at), inside, -allowed, [&](const SurfacePoint<Real, D>& surface) {
       if (surface.distance > -lost) x = x - (surface.distance + allowed) * (rotation * surface.normal);
     });
@@ -80,7 +89,7 @@ struct PlacedCollider {
 
 /// The inside of an emitter at work: material there moves with the emitter's velocity, while the shape stays.
 struct Nozzle {
-  Shape<double> shape;
+  std::size_t emitter;
   Pose pose;
   Vec<double, 3> velocity;  ///< [m/s]
 };
@@ -111,16 +120,16 @@ template <class Real, int D, class Shapes>
 struct CollidersOf;
 template <class Real, int D, class... S>
 struct CollidersOf<Real, D, std::variant<S...>> {
-  struct View : ColliderSpan<Real, D, S>... {
+  struct View : ColliderSpan<Real, D, DeviceForm<Real, S>>... {
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
-      ((v = ColliderSpan<Real, D, S>::constrain(x, v, slack)), ...);
+      ((v = ColliderSpan<Real, D, DeviceForm<Real, S>>::constrain(x, v, slack)), ...);
       return v;
     }
     TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
-      return (ColliderSpan<Real, D, S>::reaches(x, radius) || ...);
+      return (ColliderSpan<Real, D, DeviceForm<Real, S>>::reaches(x, radius) || ...);
     }
     TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
-      ((x = ColliderSpan<Real, D, S>::pushed_out(x, allowed, lost)), ...);
+      ((x = ColliderSpan<Real, D, DeviceForm<Real, S>>::pushed_out(x, allowed, lost)), ...);
       return x;
     }
   };
@@ -129,41 +138,72 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     std::vector<PlacedCollider<Real, D, Each>> host;
     Array<PlacedCollider<Real, D, Each>> device;
   };
-  std::tuple<Storage<S>...> all;
+  std::tuple<Storage<DeviceForm<Real, S>>...> all;
+
+  /// Brings what the shapes refer to onto the device. Once, before the first `place`.
+  void load(Exec& ex, const std::vector<ColliderSpec>& specs, const std::vector<EmitterModel>& emitters) {
+    for (const ColliderSpec& spec : specs) colliders_.push_back(load(ex, spec.shape));
+    for (const EmitterModel& emitter : emitters) emitters_.push_back(load(ex, emitter.shape));
+  }
+  std::size_t kept_bytes() const { return store_.bytes(); }
 
   /// Poses and velocities for the step from `time` to `time + dt`.
   View place(Exec& ex, const std::vector<ColliderSpec>& specs, double time, double dt,
-             const std::vector<Nozzle>& nozzles = {}) {
-    (std::get<Storage<S>>(all).host.clear(), ...);
-    const auto add = [&](const Shape<double>& any_shape, const RigidMotion& motion, double friction, Boundary boundary,
-                         bool inside) {
-      std::visit(
-          [&]<class One>(const One& shape) {
-            PlacedCollider<Real, D, One> placed;
-            placed.shape = shape;
-            for (int i = 0; i < D; ++i) {
-              placed.at[i] = static_cast<Real>(motion.pose.at[i]);
-              placed.velocity[i] = static_cast<Real>(motion.velocity[i]);
-              for (int j = 0; j < D; ++j) placed.rotation(i, j) = static_cast<Real>(motion.pose.rotation(i, j));
-            }
-            placed.angular_velocity = cast<Real>(motion.angular_velocity);
-            placed.friction = static_cast<Real>(friction);
-            placed.boundary = boundary;
-            placed.inside = inside;
-            std::get<Storage<One>>(all).host.push_back(placed);
-          },
-          cast_variant<Real>(any_shape));
-    };
-    for (const ColliderSpec& spec : specs)
-      add(spec.shape, spec.motion.over(time, dt), spec.friction, spec.boundary, spec.inside);
+             const std::vector<Nozzle>& nozzles) {
+    (std::get<Storage<DeviceForm<Real, S>>>(all).host.clear(), ...);
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside);
     for (const Nozzle& nozzle : nozzles)
-      add(nozzle.shape, {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false);
+      add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false);
     View view;
-    (upload(ex, std::get<Storage<S>>(all), static_cast<ColliderSpan<Real, D, S>&>(view)), ...);
+    (upload(ex, std::get<Storage<DeviceForm<Real, S>>>(all),
+            static_cast<ColliderSpan<Real, D, DeviceForm<Real, S>>&>(view)),
+     ...);
     return view;
   }
 
  private:
+  struct Loaded {
+    typename ShapeStore<Real>::Form form;
+    Bounds bounds;
+  };
+  Loaded load(Exec& ex, const Shape<double>& shape) {
+    return {store_.load(ex, shape), std::visit([](const auto& s) { return s.bounds(); }, shape)};
+  }
+
+  void add(const Loaded& loaded, const RigidMotion& motion, double friction, Boundary boundary, bool inside) {
+    std::visit(
+        [&]<class One>(const One& shape) {
+          PlacedCollider<Real, D, One> placed;
+          placed.shape = shape;
+          for (int k = 0; k < D; ++k) {
+            placed.at[k] = static_cast<Real>(motion.pose.at[k]);
+            placed.velocity[k] = static_cast<Real>(motion.velocity[k]);
+            for (int j = 0; j < D; ++j) placed.rotation(k, j) = static_cast<Real>(motion.pose.rotation(k, j));
+          }
+          placed.angular_velocity = cast<Real>(motion.angular_velocity);
+          placed.friction = static_cast<Real>(friction);
+          placed.boundary = boundary;
+          placed.inside = inside;
+          set_reach(turned(loaded.bounds, motion.pose.rotation, motion.pose.at), placed);
+          std::get<Storage<One>>(all).host.push_back(placed);
+        },
+        loaded.form);
+  }
+
+  /// Bounds in the world, a little wider so that rounding decides nothing. Whoever is kept inside meets the collider
+  /// everywhere else.
+  template <class One>
+  static void set_reach(const Bounds& bounds, PlacedCollider<Real, D, One>& placed) {
+    for (int k = 0; k < D; ++k) {
+      const bool bounded = bounds.bounded && !placed.inside;
+      const double margin =
+          1e-5 * (bounds.high[k] - bounds.low[k] + std::abs(bounds.low[k]) + std::abs(bounds.high[k]));
+      placed.low[k] = bounded ? static_cast<Real>(bounds.low[k] - margin) : std::numeric_limits<Real>::lowest();
+      placed.high[k] = bounded ? static_cast<Real>(bounds.high[k] + margin) : std::numeric_limits<Real>::max();
+    }
+  }
+
   template <class Each>
   static void upload(Exec& ex, Storage<Each>& storage, ColliderSpan<Real, D, Each>& span) {
     const auto count = static_cast<Index>(storage.host.size());
@@ -171,9 +211,12 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     span.data = storage.device.data();
     span.count = count;
   }
+
+  ShapeStore<Real> store_;
+  std::vector<Loaded> colliders_, emitters_;
 };
 
 template <class Real, int D>
-using Colliders = CollidersOf<Real, D, Shape<Real>>;
+using Colliders = CollidersOf<Real, D, Shape<double>>;
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "tribo/colliders/all.h"
-#include "tribo/core/cast_numbers.h"
 #include "tribo/exec/backend.h"
 #include "tribo/math/small.h"
 #include "tribo/scene/scene.h"
+#include "tribo/state/shape_store.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -47,18 +47,18 @@ struct SinksOf;
 template <class Real, int D, class... S>
 struct SinksOf<Real, D, std::variant<S...>> {
   static constexpr Index none = 0x7fffffff;
-  struct View : SinkSpan<Real, D, S>... {
+  struct View : SinkSpan<Real, D, DeviceForm<Real, S>>... {
     /// Number of the sink that takes a particle at x, or `none`.
     TRIBO_HD Index taking(const Vec<Real, D>& x, double time) const {
       Index found = none;
-      ((found = SinkSpan<Real, D, S>::lowest(x, time, found)), ...);
+      ((found = SinkSpan<Real, D, DeviceForm<Real, S>>::lowest(x, time, found)), ...);
       return found;
     }
   };
 
   void place(Exec& ex, const std::vector<SinkSpec>& specs) {
     count = static_cast<Index>(specs.size());
-    std::tuple<std::vector<PlacedSink<Real, D, S>>...> host;
+    std::tuple<std::vector<PlacedSink<Real, D, DeviceForm<Real, S>>>...> host;
     for (std::size_t number = 0; number < specs.size(); ++number) {
       const SinkSpec& spec = specs[number];
       const Mat<double, 3> rotation = rotation_matrix(spec.placement.rotation);
@@ -75,20 +75,27 @@ struct SinksOf<Real, D, std::variant<S...>> {
             placed.number = static_cast<Index>(number);
             std::get<std::vector<PlacedSink<Real, D, One>>>(host).push_back(placed);
           },
-          cast_variant<Real>(spec.shape));
+          store_.load(ex, spec.shape));
     }
-    (upload(ex, std::get<std::vector<PlacedSink<Real, D, S>>>(host)), ...);
+    (upload(ex, std::get<std::vector<PlacedSink<Real, D, DeviceForm<Real, S>>>>(host)), ...);
   }
 
   View view() const {
     View v;
-    ((static_cast<SinkSpan<Real, D, S>&>(v) = {array<S>().data(), static_cast<Index>(array<S>().size())}), ...);
+    (fill<DeviceForm<Real, S>>(v), ...);
     return v;
   }
+
+  std::size_t kept_bytes() const { return store_.bytes(); }
 
   Index count = 0;
 
  private:
+  template <class One>
+  void fill(SinkSpan<Real, D, One>& span) const {
+    span.data = array<One>().data();
+    span.count = static_cast<Index>(array<One>().size());
+  }
   template <class One>
   const Array<PlacedSink<Real, D, One>>& array() const {
     return std::get<Array<PlacedSink<Real, D, One>>>(all_);
@@ -98,10 +105,11 @@ struct SinksOf<Real, D, std::variant<S...>> {
     copy_to_device(ex, host.data(), std::get<Array<PlacedSink<Real, D, One>>>(all_), static_cast<Index>(host.size()));
   }
 
-  std::tuple<Array<PlacedSink<Real, D, S>>...> all_;
+  ShapeStore<Real> store_;
+  std::tuple<Array<PlacedSink<Real, D, DeviceForm<Real, S>>>...> all_;
 };
 
 template <class Real, int D>
-using Sinks = SinksOf<Real, D, Shape<Real>>;
+using Sinks = SinksOf<Real, D, Shape<double>>;
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -113,7 +113,7 @@ struct Workspace {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
            blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
-           bin_results.bytes() + incoming.bytes();
+           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes();
   }
 };
 

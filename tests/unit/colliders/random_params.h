@@ -18,7 +18,13 @@ class RandomParams : public ParamReader {
  public:
   explicit RandomParams(unsigned seed) : random_(seed) {}
 
-  double number(const char*, const char*, const Range& range, const char*, std::optional<double>) override {
+  double number(const char* key, const char*, const Range& range, const char*, std::optional<double>) override {
+    const double value = in_range(range);
+    if (std::string(key) == "tube") return (0.1 + 0.4 * value) * radius_;  // thinner than the ring, if never by much
+    if (std::string(key) == "radius") radius_ = value;
+    return value;
+  }
+  double in_range(const Range& range) {
     const double low = std::isfinite(range.low) ? range.low : std::isfinite(range.high) ? range.high - 2 : -1;
     const double high = std::isfinite(range.high) ? range.high : low + 2;
     return std::uniform_real_distribution<double>(low + 0.1 * (high - low), high)(random_);
@@ -69,6 +75,7 @@ class RandomParams : public ParamReader {
 
  private:
   std::mt19937 random_;
+  double radius_ = 1;
 };
 
 }  // namespace tribo::test

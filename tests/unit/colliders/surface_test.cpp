@@ -63,7 +63,7 @@ struct ShapeName {
     return AnyShape::name;
   }
 };
-TYPED_TEST_SUITE(EverySurface, TypesOf<Shape<double>>::Types, ShapeName);
+TYPED_TEST_SUITE(EverySurface, TypesOf<PlainShape<double>>::Types, ShapeName);
 
 TYPED_TEST(EverySurface, VerticesAreOnTheShape) {
   this->for_random_shapes([](const TypeParam& shape, const SurfaceMesh& mesh) {

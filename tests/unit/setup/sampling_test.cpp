@@ -69,7 +69,18 @@ std::vector<Setting> all_settings() {
       }
     }
   };
-  add(static_cast<const Shape<double>*>(nullptr));
+  add(static_cast<const PlainShape<double>*>(nullptr));
+  // A combination: a box with a dent on each side, so that its centroid stays.
+  const auto ball = [](double x) {
+    Compound::Part part{{}, SimpleShape(Sphere<double>{0.3})};
+    part.placement.at[0] = x;
+    return part;
+  };
+  const Compound::Part box{{}, SimpleShape(Box<double>{{{1, 1, 1}}})};
+  const Compound dented(Operation::difference, 0.05, {box, ball(0.6), ball(-0.6)});
+  for (const int dimension : {2, 3})
+    for (const Sampling sampling : {Sampling::jittered, Sampling::poisson})
+      settings.emplace_back(dented, dimension, sampling);
   return settings;
 }
 

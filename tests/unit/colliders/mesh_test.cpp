@@ -1,0 +1,143 @@
+#include "tribo/colliders/mesh.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "../io/scratch.h"
+#include "../mesh/make_mesh.h"
+#include "tribo/colliders/all.h"
+#include "tribo/scene/read_shape.h"
+#include "tribo/scene/reader.h"
+
+namespace tribo {
+namespace {
+
+using namespace test;
+using P = Vec<double, 3>;
+
+Mesh mesh_of(const PolygonMesh& polygons, double spacing) {
+  return {solid_from(polygons.polygons(), 1, "mesh"), spacing};
+}
+
+template <class AnyShape>
+std::vector<SurfacePoint<double, 3>> contacts(const AnyShape& shape, const P& p, bool inside) {
+  std::vector<SurfacePoint<double, 3>> found;
+  shape.each_contact(p, inside, 1e-6, [&](const SurfacePoint<double, 3>& s) { found.push_back(s); });
+  return found;
+}
+
+TEST(Mesh, ContainerOfABoxHasTheWallsOfTheBox) {
+  const Mesh mesh = mesh_of(make_box(1, 1, 1), 0.02);
+  // Beyond a wall, an edge and a corner: one, two and three walls, each with its own normal.
+  const P places[] = {{{0.53, 0.1, 0.2}}, {{0.53, -0.54, 0.2}}, {{0.53, -0.54, 0.55}}, {{0.5, -0.5, 0}}};
+  const std::size_t walls[] = {1, 2, 3, 2};
+  for (int i = 0; i < 4; ++i) {
+    const auto found = contacts(mesh, places[i], true);
+    ASSERT_EQ(found.size(), walls[i]) << i;
+    for (const auto& s : found) {
+      int axis = 0;
+      for (int k = 1; k < 3; ++k)
+        if (std::abs(s.normal[k]) > std::abs(s.normal[axis])) axis = k;
+      EXPECT_GT(std::abs(s.normal[axis]), 0.995);
+      EXPECT_LT(s.normal[axis] * places[i][axis], 0);  // inward
+      EXPECT_NEAR(s.distance, 0.5 - std::abs(places[i][axis]), 0.01);
+    }
+  }
+  EXPECT_TRUE(contacts(mesh, {{0.45, 0.45, 0.45}}, true).empty());
+}
+
+TEST(Mesh, ObstacleHasOneNormalAtItsEdges) {
+  const Mesh mesh = mesh_of(make_box(1, 1, 1), 0.02);
+  const auto found = contacts(mesh, {{0.48, 0.1, 0.2}}, false);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].normal[0], 1, 1e-6);
+  EXPECT_NEAR(found[0].distance, -0.02, 1e-6);
+  // Near an edge within the solid it is the nearer face alone that pushes out.
+  const auto edge = contacts(mesh, {{0.48, 0.44, 0.2}}, false);
+  ASSERT_EQ(edge.size(), 1u);
+  EXPECT_GT(edge[0].normal[0], 0.99);
+  EXPECT_TRUE(contacts(mesh, {{0.52, 0.1, 0.2}}, false).empty());
+}
+
+TEST(Mesh, SurfaceIsItsTrianglesWithCreases) {
+  const Mesh mesh = mesh_of(make_box(1, 1, 1), 0.1);
+  EXPECT_EQ(mesh.surface().triangles.size(), 12u);
+  EXPECT_EQ(mesh.surface().vertices.size(), 24u);  // four a face
+  const Mesh round = mesh_of(make_ball(1, 3), 0.1);
+  EXPECT_EQ(round.surface().vertices.size(), round.solid().mesh.vertices.size());  // none doubled
+  EXPECT_NEAR(round.volume(3), 4.0 / 3 * 3.14159265358979, 0.05);
+}
+
+std::string scene_with(const std::string& mesh, const char* more = "") {
+  return R"({"tribo": 1, "duration": 1, "grid": {"dx": 0.1},)" + std::string(more) +
+         R"("objects": [{"type": "particles", "shape": {"sphere": 0.5}, "material": "jelly"}],
+           "colliders": [{"name": "thing", "shape": {"mesh": )" +
+         mesh + "}}]}";
+}
+const Mesh& mesh_in(const Scene& scene) { return std::get<Mesh>(scene.colliders[0].shape); }
+std::string said(const std::string& text, const std::string& file) {
+  try {
+    parse_scene(text, file);
+  } catch (const SceneError& error) {
+    EXPECT_EQ(error.findings().size(), 1u);
+    return error.findings()[0].text();
+  }
+  return "";
+}
+
+TEST(Mesh, IsReadBesideTheScene) {
+  const Scratch scratch;
+  write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 2)));
+  const Scene scene = parse_scene(scene_with(R"("box.obj")"), scratch / "scene.json");
+  EXPECT_EQ(mesh_in(scene).file(), "box.obj");
+  EXPECT_EQ(mesh_in(scene).wanted_spacing(), 0.05);  // half of dx
+  EXPECT_NEAR(mesh_in(scene).volume(3), 8, 1e-12);
+  const Scene other =
+      parse_scene(scene_with(R"({"file": "box.obj", "scale": 0.5, "resolution": 0.2})"), scratch / "scene.json");
+  EXPECT_EQ(mesh_in(other).wanted_spacing(), 0.2);
+  EXPECT_NEAR(mesh_in(other).volume(3), 1, 1e-12);
+  // The resolved scene gives the same scene again.
+  EXPECT_EQ(parse_scene(scene.resolved_json, scratch / "scene.json").resolved_json, scene.resolved_json);
+}
+
+TEST(Mesh, ThatHasChangedIsRefusedUnlessACopyIsKept) {
+  const Scratch scratch;
+  write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 2)));
+  const Scene scene = parse_scene(scene_with(R"("box.obj")"), scratch / "scene.json");
+  const std::string kept = mesh_in(scene).stored_name();
+  const std::string bytes = mesh_in(scene).bytes();
+
+  write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 3)));
+  EXPECT_THROW(mesh_in(scene).bytes(), IoError);
+  EXPECT_NE(said(scene.resolved_json, scratch / "scene.json").find("has changed since the scene was written"),
+            std::string::npos);
+  std::filesystem::remove(scratch / "box.obj");
+  EXPECT_NE(said(scene.resolved_json, scratch / "scene.json").find("there is no such file"), std::string::npos);
+
+  std::filesystem::create_directory(scratch / "meshes");
+  write_bytes(scratch / kept, bytes);
+  EXPECT_NEAR(mesh_in(parse_scene(scene.resolved_json, scratch / "scene.json")).volume(3), 8, 1e-12);
+  write_bytes(scratch / kept, as_obj(make_box(2, 2, 3)));  // a copy that is none
+  EXPECT_NE(said(scene.resolved_json, scratch / "scene.json").find("there is no such file"), std::string::npos);
+}
+
+TEST(Mesh, MistakesNameSceneAndFile) {
+  const Scratch scratch;
+  PolygonMesh open = make_box(2, 2, 2);
+  open.faces.pop_back();
+  write_bytes(scratch / "open.obj", as_obj(open));
+  write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 2)));
+  const std::string file = scratch / "scene.json";
+  EXPECT_TRUE(contains(said(scene_with(R"("open.obj")"), file),
+                       "/colliders/0/shape/mesh: " + (scratch / "open.obj") + ": is not closed: 4 edges belong"));
+  EXPECT_TRUE(contains(said(scene_with(R"("none.obj")"), file), "there is no such file"));
+  EXPECT_TRUE(contains(said(scene_with(R"("")"), file), "expected the name of a mesh file"));
+  EXPECT_TRUE(contains(said(scene_with(R"({"file": "box.obj", "scale": 0})"), file), "/scale: expected a number > 0"));
+  EXPECT_TRUE(contains(said(scene_with(R"("box.obj")", R"("dimension": 2, )"), file),
+                       "/colliders/0/shape: expected another shape than a mesh in two dimensions"));
+}
+
+}  // namespace
+}  // namespace tribo
