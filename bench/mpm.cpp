@@ -31,13 +31,15 @@ double random_at(std::uint64_t index) {
 std::vector<MaterialSpec> bench_materials() {
   const double mu = shear_modulus(1e5, 0.3);
   const double lambda = lame_lambda(1e5, 0.3);
+  const Grains<double> grains{.mu = mu, .lambda = lambda, .friction = 0.5, .volume_correction = 1, .cohesion = 0};
   // Laws that yield do so: their strains are far beyond. The paste is not Bingham's, whose step is shorter.
   const auto laws = std::to_array<ParticleLaw<double>>({
       FixedCorotated<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       NeoHookean<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       Hencky<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       Viscoelastic<double>{.mu = mu, .lambda = lambda, .relaxing = 0.5, .volume = 1, .relaxation_rate = 10},
-      DruckerPrager<double>{.mu = mu, .lambda = lambda, .alpha = 0.4, .volume_correction = 1, .cohesion = 0},
+      DruckerPrager<double>{grains},
+      MohrCoulomb<double>{grains},
       Snow<double>{.mu = mu, .lambda = lambda, .least = 0.975, .most = 1.0075, .hardening = 10, .most_hardening = 20},
       VonMises<double>{.mu = mu, .lambda = lambda, .yield_strain = 0.01},
       HerschelBulkley<double>{.mu = mu, .lambda = lambda, .yield_norm = 100, .exponent = 2, .log_scale = 1},

@@ -9,6 +9,7 @@
 #include "tribo/models/fluid/weakly_compressible.h"
 #include "tribo/models/plastic/drucker_prager.h"
 #include "tribo/models/plastic/herschel_bulkley.h"
+#include "tribo/models/plastic/mohr_coulomb.h"
 #include "tribo/models/plastic/snow.h"
 #include "tribo/models/plastic/von_mises.h"
 
@@ -19,6 +20,6 @@ namespace tribo {
 template <class Real>
 using ParticleLaw =
     std::variant<FixedCorotated<Real>, NeoHookean<Real>, Hencky<Real>, Viscoelastic<Real>, DruckerPrager<Real>,
-                 Snow<Real>, VonMises<Real>, HerschelBulkley<Real>, WeaklyCompressible<Real>>;
+                 MohrCoulomb<Real>, Snow<Real>, VonMises<Real>, HerschelBulkley<Real>, WeaklyCompressible<Real>>;
 
 }  // namespace tribo

@@ -80,7 +80,7 @@ void check_plane(const Scene& scene, Findings& findings) {
   for (std::size_t i = 0; i < scene.sinks.size(); ++i) {
     const std::string pointer = fmt::format("/sinks/{}", i);
     check.placement(pointer, scene.sinks[i].placement);
-    check.shape(pointer, scene.sinks[i].shape);
+    check.shape(pointer + "/shape", scene.sinks[i].shape);
   }
   for (std::size_t i = 0; i < scene.colliders.size(); ++i) {
     const std::string pointer = fmt::format("/colliders/{}", i);

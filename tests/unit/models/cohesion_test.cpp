@@ -17,7 +17,10 @@ DruckerPrager<double> wet_sand(double cohesion, double angle = 35, bool volume_c
                                          std::to_string(cohesion) + "}");
 }
 
-/// alpha (tr tau - D c) + |dev tau| <= 0, with equality when it flows; all three cases of the mapping occur.
+/// 3 alpha of the cone [Klar 2016].
+double slope(const DruckerPrager<double>& law) { return std::sqrt(6.0) * 2 * law.friction / (3 - law.friction); }
+
+/// 3 alpha (tr tau / D - c) + |dev tau| <= 0, with equality when it flows; all three cases of the mapping occur.
 template <int D>
 void check_cohesive_mapping() {
   std::mt19937_64 random(15);
@@ -32,9 +35,9 @@ void check_cohesive_mapping() {
     const PrincipalStrain<D> p(trial);
     const double tr = p.trace + strain.history[0];
     const double volume_before = p.trace + strain.history[0];
-    const double trial_yield = law.alpha * (stiff * tr - D * c) + 2 * law.mu * p.norm;
+    const double trial_yield = slope(law) * (stiff * tr / D - c) + 2 * law.mu * p.norm;
     const Sym<double, D> tau = law.advance(G, strain).tau;
-    const double yield = law.alpha * (trace(tau) - D * c) + deviator_norm(tau);
+    const double yield = slope(law) * (trace(tau) / D - c) + deviator_norm(tau);
     ASSERT_LE(yield, tiny);
     if (stiff * tr >= D * c) {
       ++tip;
@@ -80,7 +83,7 @@ TEST(Cohesion, HoldsTensionUpToItsStrength) {
   EXPECT_NEAR(dry.advance(Mat<double, 3>::identity() * 1e-4, strain).tau(0, 0), 0, 1e-12);
 }
 
-/// Without pressure it bears the shear stress D alpha c / sqrt(2), dry sand none.
+/// Without pressure it bears the shear stress 3 alpha c / sqrt(2), dry sand none.
 TEST(Cohesion, BearsShearWithoutPressure) {
   for (const double c : {0.0, 500.0, 2000.0}) {
     const auto law = wet_sand(c);
@@ -93,7 +96,7 @@ TEST(Cohesion, BearsShearWithoutPressure) {
       const double volume = std::cbrt(determinant(strain.F));  // keep it at its rest volume
       law.advance(Mat<double, 3>::identity() * (1 / volume - 1), strain);
     }
-    EXPECT_NEAR(r.tau(0, 1), 3 * law.alpha * c / std::sqrt(2.0), 1e-2 * c + 0.05);
+    EXPECT_NEAR(r.tau(0, 1), slope(law) * c / std::sqrt(2.0), 1e-2 * c + 0.05);
   }
 }
 

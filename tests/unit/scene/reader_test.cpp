@@ -57,7 +57,7 @@ TEST(SceneReader, FillsTheStructs) {
   const auto* elastic = std::get_if<FixedCorotated<double>>(&scene.materials[2].law);
   ASSERT_NE(elastic, nullptr);
   EXPECT_EQ(elastic->mu, shear_modulus(5e4, 0.1));
-  EXPECT_TRUE(std::holds_alternative<DruckerPrager<double>>(scene.materials[1].law));
+  EXPECT_TRUE(std::holds_alternative<MohrCoulomb<double>>(scene.materials[1].law));
 
   ASSERT_EQ(scene.objects.size(), 5u);
   EXPECT_EQ(std::get<TaylorGreenField>(scene.objects[0].velocity_field->field).wavelength, 0.2);

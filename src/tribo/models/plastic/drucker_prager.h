@@ -1,96 +1,35 @@
 #pragma once
 
-#include <cmath>
-
-#include "tribo/core/params.h"
-#include "tribo/models/elastic/hencky_strain.h"
+#include "tribo/models/plastic/granular.h"
 
 namespace tribo {
 
-/// Sand: Hencky elasticity [Klar 2016; Han 2019, eqs. 7-9] under the Drucker-Prager yield condition
-///   alpha (tr(tau) - D c) + |dev tau| <= 0,   alpha = sqrt(2/3) 2 sin(phi) / (3 - sin(phi)),
-/// with the volume correction of Tampubolon 2017: volume gained while the sand was loose is remembered in
-/// history[0] = v_c and must be lost again before the sand pushes back. The cohesion c of moist sand is the tension
-/// that holds it together: the tip of the cone lies at tau = c I instead of 0, at the strain tr(e) = D c / (D lambda +
-/// 2 mu), and without pressure the sand bears a shear stress of D alpha c / sqrt(2).
-///   psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   e = ln s,   tau = U diag(2 mu e_i + lambda sum e) U^T
+/// Sand under the Drucker-Prager yield condition [Klar 2016], a cone around the axis of pressure:
+///   |dev tau| <= 3 alpha p,   alpha = sqrt(2/3) 2 sin(phi) / (3 - sin(phi)),   p = c - tr(tau) / D.
+/// The cone goes through the strength of Mohr-Coulomb sand that is compressed along one axis. In any other state it is
+/// stronger: in simple shear it bears a shear stress of 3 alpha / sqrt(2) p, which is 0.69 p at phi = 30 degrees where
+/// Mohr-Coulomb sand bears 0.5 p. In two dimensions, too, 3 and not D: there p and dev tau are those in the plane, and
+/// the sand is the same as in a layer of three dimensions that is sheared in its plane.
 template <class Real>
-struct DruckerPrager {
+struct DruckerPrager : Grains<Real> {
   static constexpr const char* name = "drucker_prager";
   static constexpr const char* doc =
       "Granular material: resists shear in proportion to pressure; tension only by cohesion.";
 
-  Real mu, lambda;         ///< Lame parameters [Pa]
-  Real alpha;              ///< slope of the yield cone
-  Real volume_correction;  ///< 1 or 0
-  Real cohesion;           ///< c [Pa]
-
   static DruckerPrager read(ParamReader& in) {
-    const double E = in.number("youngs_modulus", "Pa", above(0), "stiffness of the grains' packing");
-    const double nu = in.number("poisson_ratio", "1", between(-1, 0.5), "lateral contraction");
-    const double phi = in.number("friction_angle", "deg", between(0, 80), "internal friction; steepest stable slope");
-    const bool correct = in.flag("volume_correction", "grains that spread apart must close up before they push", true);
-    const double c = in.number("cohesion", "Pa", at_least(0),
-                               "pull from all sides that moist grains bear before they part; dry ones bear none", 0);
-    const double sine = std::sin(phi * 3.14159265358979323846 / 180);
-    return {Real(shear_modulus(E, nu)), Real(lame_lambda(E, nu)), Real(std::sqrt(2.0 / 3) * 2 * sine / (3 - sine)),
-            Real(correct ? 1 : 0), Real(c)};
+    return {Grains<Real>::read_grains(in, "internal friction when compressed along one axis; larger in shear")};
   }
 
-  Vec<double, 2> initial_history() const { return {{0, 0}}; }
+  /// How many times the deviator of e is borne under the pressure p, given as the strain p / (2 mu).
+  template <class T, int D>
+  TRIBO_HD T bearable(const SplitStrain<T, D>& e, const T& pressure) const {
+    const Real slope = Real(4.898979485566356) * this->friction / (Real(3) - this->friction);  // 3 alpha
+    return T(slope) * pressure / max(e.norm, T(Real(1e-30)));
+  }
 
-  /// Return mapping (formulas B.5): trial strain to the yield surface, then the stress there.
   template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
-    const Mat<T, D> trial = advanced(G, strain.F);
-    const LogStretch<T, D> p(trial);
-    const T vc = strain.history[0];
-    Vec<T, D> e;
-    for (int i = 0; i < D; ++i) e[i] = p.e[i] + vc * T(1.0 / D);
-    const SplitStrain<T, D> split(e);
-    const Real tip = cohesion / (D * lambda + 2 * mu);  // each principal strain there
-    const T tr = split.trace - T(D * tip);              // volume strain from the tip
-    const T excess = fma(T((D * lambda + 2 * mu) / (2 * mu) * alpha), tr, split.norm);
-    // Elastic: keep 1; cone: 1 - excess / |eh|; tip (expanding): the strain there.
-    const T keep = T(1) - max(excess, T(0)) / max(split.norm, T(Real(1e-30)));
-    const auto loose = tr >= T(0);
-    T before = T(0);
-    T after = T(0);
-    Vec<T, D> ratio;
-    for (int i = 0; i < D; ++i) {
-      const T projected = select(loose, T(tip), fma(keep, split.deviator[i], split.trace * T(1.0 / D)));
-      ratio[i] = exp(projected - p.e[i]);
-      before = before + p.e[i];
-      after = after + projected;
-      e[i] = projected;
-    }
-    // F_new = U diag(e^projected) V^T = U diag(ratio) U^T F_trial, without V. A particle that is inverted or flat has
-    // no logarithm: it starts anew, free of strain and stress, and remembers no new volume.
-    const Mat<T, D> projected_F = full(from_principal(p.U, ratio)) * trial;
-    const T gained = T(volume_correction) * max(vc + before - after, T(0));
-    strain.history[0] = select(p.degenerate, vc, gained);
-    for (int i = 0; i < D; ++i) {
-      e[i] = select(p.degenerate, T(0), e[i]);
-      for (int j = 0; j < D; ++j) strain.F(i, j) = select(p.degenerate, T(Real(i == j ? 1 : 0)), projected_F(i, j));
-    }
-    return hencky_response(mu, lambda, p.U, e);
-  }
-
-  template <class T, int D>
-  TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
-    const LogStretch<T, D> p(strain.F);
-    return hencky_response(mu, lambda, p.U, p.e);
-  }
-
-  template <class T, int D>
-  TRIBO_HD T energy(const Strain<T, D>& strain) const {
-    // Cohesion draws also across the gap v_c, and gives its work back when that closes.
-    return hencky_energy(mu, lambda, LogStretch<T, D>(strain.F).e) + T(cohesion) * strain.history[0];
-  }
-
-  template <class T, int D>
-  TRIBO_HD T volume_ratio(const Strain<T, D>& strain) const {
-    return determinant(strain.F) * exp(strain.history[0]);
+    return this->return_mapping(*this, G, strain);
   }
 };
 
