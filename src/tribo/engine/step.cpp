@@ -37,7 +37,8 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
   state.drift += speed * dt / model.dx + work.rounding;
   if (!model.colliders.empty()) {
-    if (anything_moves(model.colliders)) colliders = work.colliders.place(ex, model.colliders, state.time + dt, 0);
+    if (anything_moves(model.colliders))
+      colliders = work.colliders.place(ex, model.colliders, state.time + dt, 0, work.nozzles);
     state.drift += confine(ex, constants, colliders, state, work) / model.dx;
   }
   state.step += 1;
