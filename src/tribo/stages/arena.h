@@ -1,10 +1,13 @@
 #pragma once
 
-#include "tribo/math/spline.h"
-#include "tribo/state/state.h"
+#include <cmath>
+
+#include "tribo/stages/stencil.h"
 
 /// \file
-/// What kernels that walk bins share: a bin's private patch of nodes, and where its cells begin.
+/// What kernels that walk bins share: a bin's private patch of nodes, where its cells begin, what its particles see
+/// there, and how the patches that reach into a grid block are added up. Every order of additions is fixed by the data
+/// alone.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -53,6 +56,118 @@ TRIBO_HD Index first_of_cell(const FieldView<Real, D>& x, Real inverse_dx, const
     }
   }
   return low;
+}
+
+/// Velocity and its first moment at each particle of a pack.
+template <class Real, int D>
+struct PackSample {
+  using T = ParticlePack<Real>;
+  Vec<T, D> v;
+  Mat<T, D> moment;  ///< sum w v_i ((x_i - x_p)/dx)^T
+};
+template <class Real, int D>
+TRIBO_HD PackSample<Real, D> sample_pack(const PackStencil<Real, D>& stencil, int n, const NodePack<Real>* node) {
+  constexpr int W = pack_width<Real>;
+  Real weights[D][3][W], offsets[D][W], cells[W];
+  for (int k = 0; k < D; ++k) {
+    for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], weights[k][j]);
+    spill<Real>(stencil.offset[k], offsets[k]);
+  }
+  spill<Real>(stencil.cell, cells);
+  Real sample[D * (D + 1)][W];
+  for (int l = 0; l < n; ++l) {
+    Real w[D][3], offset[D];
+    for (int k = 0; k < D; ++k) {
+      offset[k] = offsets[k][l];
+      for (int j = 0; j < 3; ++j) w[k][j] = weights[k][j][l];
+    }
+    const GridSample<Real, D> s = gather(node + static_cast<int>(cells[l]), w, offset);
+    for (int k = 0; k < D; ++k) {
+      sample[k][l] = s.velocity[k];
+      for (int a = 0; a < D; ++a) sample[D + D * k + a][l] = s.moment[a][k];
+    }
+  }
+  for (int l = n; l < W; ++l)
+    for (int k = 0; k < D * (D + 1); ++k) sample[k][l] = sample[k][n - 1];
+  PackSample<Real, D> r;
+  for (int k = 0; k < D; ++k) {
+    r.v[k] = load_pack<Real>(sample[k], W);
+    for (int a = 0; a < D; ++a) r.moment(k, a) = load_pack<Real>(sample[D + D * k + a], W);
+  }
+  return r;
+}
+
+/// The sums of a run of particles in one cell, added to the nodes of their stencil.
+template <class Real, int D>
+TRIBO_HD void add_run(int cell, const NodePack<Real>* acc, NodePack<Real>* node) {
+  TRIBO_UNROLL
+  for (int s = 0; s < BlockShape<D>::stencil; ++s) {
+    NodePack<Real>& to = node[cell + stencil_offset<D>(s)];
+    to = to + acc[s];
+  }
+}
+
+/// Visits the nodes of a block whose coordinates lie in [low, high): a team of one loops over just these, in a larger
+/// team each thread looks at its own nodes.
+template <int D, class Visit>
+TRIBO_HD void each_node_in(const Team& team, const Cell<D>& low, const Cell<D>& high, const Visit& visit) {
+  using Shape = BlockShape<D>;
+  if constexpr (Team::size == 1) {
+    Cell<D> c = low;
+    if constexpr (D == 3) {
+      for (c[0] = low[0]; c[0] < high[0]; ++c[0])
+        for (c[1] = low[1]; c[1] < high[1]; ++c[1])
+          for (c[2] = low[2]; c[2] < high[2]; ++c[2]) visit(flatten(c, Shape::side), c);
+    } else {
+      for (c[0] = low[0]; c[0] < high[0]; ++c[0])
+        for (c[1] = low[1]; c[1] < high[1]; ++c[1]) visit(flatten(c, Shape::side), c);
+    }
+  } else {
+    for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
+      const Cell<D> c = unflatten<D>(i, Shape::side);
+      bool inside = true;
+      for (int k = 0; k < D; ++k) inside = inside && c[k] >= low[k] && c[k] < high[k];
+      if (inside) visit(i, c);
+    }
+  }
+}
+
+/// The larger; NaN when either is.
+template <class Real>
+struct LargerOrNan {
+  TRIBO_HD Real operator()(Real a, Real b) const {
+    if (std::isnan(a)) return a;
+    return b <= a ? a : b;
+  }
+};
+
+/// Who reaches into each grid block.
+struct TouchView {
+  const Index* touch;
+  const Index* start;
+};
+
+/// Sums the arenas that overlap grid block b into `node`, in the order of the touch list. Each thread of a team sums
+/// the nodes it would visit in steps of the team's size, so that it may go on with these without a barrier.
+template <int D, int Kernel, class Real>
+TRIBO_HD void sum_arenas(const Team& team, Index b, const TouchView& touches, const NodePack<Real>* arenas,
+                         NodePack<Real>* node) {
+  using Shape = BlockShape<D, Kernel>;
+  for (int i = team.rank(); i < Shape::nodes; i += Team::size) node[i] = NodePack<Real>(Real(0));
+  for (Index t = touches.start[b]; t < touches.start[b + 1]; ++t) {
+    const Index bin = touches.touch[t] / Shape::neighbors;
+    const Cell<D> neighbor = unflatten<D>(touches.touch[t] % Shape::neighbors, Shape::neighbor_side);
+    const NodePack<Real>* const arena = arenas + Size{bin} * Shape::arena_nodes;
+    // Node c of this block is node c + shift of the arena.
+    Cell<D> shift, low, high;
+    for (int k = 0; k < D; ++k) {
+      shift[k] = Shape::side * (neighbor[k] + Shape::first_neighbor) + Shape::margin;
+      low[k] = shift[k] < 0 ? -shift[k] : 0;
+      high[k] = Shape::arena_side - shift[k] < Shape::side ? Shape::arena_side - shift[k] : Shape::side;
+    }
+    each_node_in<D>(team, low, high,
+                    [&](int i, const Cell<D>& c) { node[i] = node[i] + arena[flatten(c + shift, Shape::arena_side)]; });
+  }
 }
 
 }  // namespace tribo::TRIBO_BACKEND

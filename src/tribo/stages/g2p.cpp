@@ -54,40 +54,8 @@ struct GatherBin {
   }
 
  private:
-  /// Velocity and its first moment at each particle of a pack.
-  struct Sampled {
-    Vec<T, D> v;
-    Mat<T, D> moment;  ///< sum w v_i ((x_i - x_p)/dx)^T
-  };
-  TRIBO_HD Sampled sample(const Bin<D>& bin, const T* x, int n, const Pack* node) const {
-    const PackStencil<Real, D> stencil(x, T(Real(1) / dx), bin.block);
-    Real weights[D][3][W], offsets[D][W], cells[W];
-    for (int k = 0; k < D; ++k) {
-      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], weights[k][j]);
-      spill<Real>(stencil.offset[k], offsets[k]);
-    }
-    spill<Real>(stencil.cell, cells);
-    Real sample[D * (D + 1)][W];
-    for (int l = 0; l < n; ++l) {
-      Real w[D][3], offset[D];
-      for (int k = 0; k < D; ++k) {
-        offset[k] = offsets[k][l];
-        for (int j = 0; j < 3; ++j) w[k][j] = weights[k][j][l];
-      }
-      const GridSample<Real, D> s = gather(node + static_cast<int>(cells[l]), w, offset);
-      for (int k = 0; k < D; ++k) {
-        sample[k][l] = s.velocity[k];
-        for (int a = 0; a < D; ++a) sample[D + D * k + a][l] = s.moment[a][k];
-      }
-    }
-    for (int l = n; l < W; ++l)
-      for (int k = 0; k < D * (D + 1); ++k) sample[k][l] = sample[k][n - 1];
-    Sampled r;
-    for (int k = 0; k < D; ++k) {
-      r.v[k] = load_pack<Real>(sample[k], W);
-      for (int a = 0; a < D; ++a) r.moment(k, a) = load_pack<Real>(sample[D + D * k + a], W);
-    }
-    return r;
+  TRIBO_HD PackSample<Real, D> sample(const Bin<D>& bin, const T* x, int n, const Pack* node) const {
+    return sample_pack(PackStencil<Real, D>(x, T(Real(1) / dx), bin.block), n, node);
   }
 
   /// What of its own velocity the grid did not see before the step, flip (v_p - sum w v_i), stays with the particle.
@@ -95,14 +63,14 @@ struct GatherBin {
     T x[D], v[D];
     load_columns(p.x, i, n, x);
     load_columns(p.v, i, n, v);
-    const Sampled seen = sample(bin, x, n, node);
+    const PackSample<Real, D> seen = sample(bin, x, n, node);
     for (int k = 0; k < D; ++k) store_pack<Real>(p.v[k] + i, T(rule.flip) * (v[k] - seen.v[k]), n);
   }
 
   TRIBO_HD void move(const Bin<D>& bin, Index i, int n, const Pack* node, Extremes<Real, D>& extremes) const {
     T x[D];
     load_columns(p.x, i, n, x);
-    const Sampled seen = sample(bin, x, n, node);
+    const PackSample<Real, D> seen = sample(bin, x, n, node);
     const Mat<T, D> L = velocity_gradient(seen.moment, T(dx));
     Vec<T, D> v = seen.v;
     if (rule.flip > Real(0)) {

@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "tribo/stages/arena.h"
 #include "tribo/stages/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -11,40 +10,6 @@ struct BlockSums {
   Real speed[Team::size];
 };
 
-/// The larger; NaN when either is.
-template <class Real>
-struct LargerOrNan {
-  TRIBO_HD Real operator()(Real a, Real b) const {
-    if (std::isnan(a)) return a;
-    return b <= a ? a : b;
-  }
-};
-
-/// Visits the nodes of a block whose coordinates lie in [low, high): a team of one loops over just these, in a larger
-/// team each thread looks at its own nodes.
-template <int D, class Visit>
-TRIBO_HD void each_node_in(const Team& team, const Cell<D>& low, const Cell<D>& high, const Visit& visit) {
-  using Shape = BlockShape<D>;
-  if constexpr (Team::size == 1) {
-    Cell<D> c = low;
-    if constexpr (D == 3) {
-      for (c[0] = low[0]; c[0] < high[0]; ++c[0])
-        for (c[1] = low[1]; c[1] < high[1]; ++c[1])
-          for (c[2] = low[2]; c[2] < high[2]; ++c[2]) visit(flatten(c, Shape::side), c);
-    } else {
-      for (c[0] = low[0]; c[0] < high[0]; ++c[0])
-        for (c[1] = low[1]; c[1] < high[1]; ++c[1]) visit(flatten(c, Shape::side), c);
-    }
-  } else {
-    for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
-      const Cell<D> c = unflatten<D>(i, Shape::side);
-      bool inside = true;
-      for (int k = 0; k < D; ++k) inside = inside && c[k] >= low[k] && c[k] < high[k];
-      if (inside) visit(i, c);
-    }
-  }
-}
-
 /// Sums the arenas that overlap one grid block in fixed order, then turns momentum into velocity and applies gravity
 /// and colliders.
 template <class Real, int D, int Kernel>
@@ -53,8 +18,7 @@ struct UpdateBlock {
   using Shape = BlockShape<D, Kernel>;
 
   const Cell<D>* blocks;
-  const Index* touch;
-  const Index* touch_start;
+  TouchView touches;
   const Pack* arenas;
   Real dx;
   Vec<Real, D> velocity_gain;  ///< gravity times dt
@@ -63,23 +27,7 @@ struct UpdateBlock {
   Real* block_speed;
 
   TRIBO_HD void operator()(const Team& team, Index b, BlockSums<Real, D>& sums) const {
-    for (int i = team.rank(); i < Shape::nodes; i += Team::size) sums.node[i] = Pack(Real(0));
-    for (Index t = touch_start[b]; t < touch_start[b + 1]; ++t) {
-      const Index bin = touch[t] / Shape::neighbors;
-      const Cell<D> neighbor = unflatten<D>(touch[t] % Shape::neighbors, Shape::neighbor_side);
-      const Pack* const arena = arenas + Size{bin} * Shape::arena_nodes;
-      // Node c of this block is node c + shift of the arena.
-      Cell<D> shift, low, high;
-      for (int k = 0; k < D; ++k) {
-        shift[k] = Shape::side * (neighbor[k] + Shape::first_neighbor) + Shape::margin;
-        low[k] = shift[k] < 0 ? -shift[k] : 0;
-        high[k] = Shape::arena_side - shift[k] < Shape::side ? Shape::arena_side - shift[k] : Shape::side;
-      }
-      each_node_in<D>(team, low, high, [&](int i, const Cell<D>& c) {
-        sums.node[i] = sums.node[i] + arena[flatten(c + shift, Shape::arena_side)];
-      });
-    }
-
+    sum_arenas<D, Kernel>(team, b, touches, arenas, sums.node);
     Real fastest = Real(0);
     for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
       const Pack sum = sums.node[i];
@@ -93,7 +41,7 @@ struct UpdateBlock {
           v[k] = fma(sum[k], inverse, velocity_gain[k]);
           x[k] = dx * Real(blocks[b][k] * Shape::side + c[k]);
         }
-        v = colliders.constrain(x, v, Real(1e-3) * dx);
+        v = colliders.constrain(x, v, Real(contact_slack) * dx);
         for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
       }
       const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), mass);
@@ -123,10 +71,15 @@ double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename
   const auto update = [&](const Array<NodePack<Real>>& arenas, const Vec<Real, D>& gain, const View& obstacles,
                           Array<NodePack<Real>>& grid) {
     with_kernel(constants.kernel, [&](auto kernel) {
-      for_each_team<BlockSums<Real, D>>(
-          ex, "grid", work.block_count,
-          UpdateBlock<Real, D, kernel()>{work.blocks.data(), work.touch.data(), work.touch_start.data(), arenas.data(),
-                                         constants.dx, gain, obstacles, grid.data(), work.block_speed.data()});
+      for_each_team<BlockSums<Real, D>>(ex, "grid", work.block_count,
+                                        UpdateBlock<Real, D, kernel()>{work.blocks.data(),
+                                                                       {work.touch.data(), work.touch_start.data()},
+                                                                       arenas.data(),
+                                                                       constants.dx,
+                                                                       gain,
+                                                                       obstacles,
+                                                                       grid.data(),
+                                                                       work.block_speed.data()});
     });
   };
   if (constants.transfer.flip > 0) update(work.arenas_before, Vec<Real, D>::zero(), View{}, work.grid_before);

@@ -46,7 +46,7 @@ struct ScatterBin {
       for (int l = 0; l < n; ++l) {
         const int cell = static_cast<int>(rows.cell[l]);
         if (cell != current) {
-          if (current >= 0) add_run(current, acc, arena);
+          if (current >= 0) add_run<Real, D>(current, acc, arena.node);
           TRIBO_UNROLL
           for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
           current = cell;
@@ -67,14 +67,6 @@ struct ScatterBin {
   }
 
  private:
-  TRIBO_HD static void add_run(int current, const Pack* acc, Arena<Real, D>& arena) {
-    TRIBO_UNROLL
-    for (int s = 0; s < Shape::stencil; ++s) {
-      Pack& node = arena.node[current + stencil_offset<D>(s)];
-      node = node + acc[s];
-    }
-  }
-
   /// What a pack of particles gives to the grid, a row per quantity and a column per particle.
   struct Rows {
     Real weight[D][3][W];

@@ -15,6 +15,33 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// Cells from a surface within which a grid node counts as on it.
+inline constexpr double contact_slack = 1e-3;
+
+/// The surface of a collider as a grid node meets it.
+template <class Real, int D>
+struct Contact {
+  Vec<Real, D> normal;    ///< to the allowed side
+  Vec<Real, D> velocity;  ///< of the collider's material there [m/s]
+  Real friction;
+  Boundary boundary;
+
+  /// Velocity after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`.
+  TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& v) const {
+    if (boundary == Boundary::sticky) return velocity;
+    const Vec<Real, D> relative = v - velocity;
+    const Real vn = dot(relative, normal);
+    if (boundary == Boundary::separate && vn >= Real(0)) return v;
+    Vec<Real, D> tangential = relative - vn * normal;
+    if (boundary == Boundary::separate && friction > Real(0)) {
+      const Real speed = sqrt(squared_norm(tangential));
+      const Real loss = -friction * vn;
+      tangential = tangential * (speed > loss ? Real(1) - loss / speed : Real(0));
+    }
+    return tangential + velocity;
+  }
+};
+
 /// A collider where it is during one step.
 template <class Real, int D, class S>
 struct PlacedCollider {
@@ -44,29 +71,13 @@ struct PlacedCollider {
     return near;
   }
 
-  /// Velocity a grid node at x may have after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`. A node
-  /// closer than `slack` counts as on the surface.
-  TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
-    if (!is_near(x, slack)) return v;
+  /// visit(Contact) for each surface that x is beyond; closer than `slack` counts as beyond.
+  template <class Visit>
+  TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
+    if (!is_near(x, slack)) return;
     shape.each_contact(transpose(rotation) * (x - at), inside, slack, [&](const SurfacePoint<Real, D>& surface) {
-      const Vec<Real, D> own = velocity_at(x);
-      if (boundary == Boundary::sticky) {
-        v = own;
-        return;
-      }
-      const Vec<Real, D> n = rotation * surface.normal;
-      const Vec<Real, D> relative = v - own;
-      const Real vn = dot(relative, n);
-      if (boundary == Boundary::separate && vn >= Real(0)) return;
-      Vec<Real, D> tangential = relative - vn * n;
-      if (boundary == Boundary::separate && friction > Real(0)) {
-        const Real speed = sqrt(squared_norm(tangential));
-        const Real loss = -friction * vn;
-        tangential = tangential * (speed > loss ? Real(1) - loss / speed : Real(0));
-      }
-      v = tangential + own;
+      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary});
     });
-    return v;
   }
 
   /// Whether a ball around x may touch what is forbidden to material that does not stick.
@@ -100,9 +111,9 @@ struct ColliderSpan {
   const PlacedCollider<Real, D, S>* data = nullptr;
   Index count = 0;
 
-  TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
-    for (Index i = 0; i < count; ++i) v = data[i].constrain(x, v, slack);
-    return v;
+  template <class Visit>
+  TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
+    for (Index i = 0; i < count; ++i) data[i].each_contact(x, slack, visit);
   }
   TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
     for (Index i = 0; i < count; ++i)
@@ -121,8 +132,13 @@ struct CollidersOf;
 template <class Real, int D, class... S>
 struct CollidersOf<Real, D, std::variant<S...>> {
   struct View : ColliderSpan<Real, D, DeviceForm<Real, S>>... {
+    template <class Visit>
+    TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
+      (ColliderSpan<Real, D, DeviceForm<Real, S>>::each_contact(x, slack, visit), ...);
+    }
+    /// Velocity a grid node at x may have after its contacts, one after the other.
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
-      ((v = ColliderSpan<Real, D, DeviceForm<Real, S>>::constrain(x, v, slack)), ...);
+      each_contact(x, slack, [&](const Contact<Real, D>& contact) { v = contact.constrain(v); });
       return v;
     }
     TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
