@@ -11,11 +11,14 @@
 ///   Law read(ParamReader&)          the one place its parameters are described
 ///   Vec<double, 2> initial_history()
 ///   Response advance(G, strain)     strain after a step with velocity gradient G / dt, and the stress there; a law
-///   that
-///                                   flows or relaxes with time takes advance(G, strain, dt) instead
+///                                   that flows or relaxes with time takes advance(G, strain, dt) instead
 ///   Response response(strain)       stress at a given strain
 ///   T energy(strain)                elastic energy per rest volume [J/m^3], psi
 ///   T volume_ratio(strain)          present over rest volume
+///   PrincipalForce principal(s, history, dt)
+///                                   for implicit steps (models/step_force.h): principal stresses at the stretches s
+///                                   that a step of length dt leads to, after flow and relaxation, and their
+///                                   derivatives; a law of the volume alone has volume_force(J) instead
 ///   Real viscosity                  [Pa s], only if it resists the rate of strain; then also
 ///   Sym viscous_stress(grad v, strain)
 

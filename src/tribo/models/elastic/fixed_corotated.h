@@ -3,7 +3,7 @@
 #include "tribo/core/params.h"
 #include "tribo/models/elastic/parameters.h"
 #include "tribo/models/elastic/stretch.h"
-#include "tribo/models/law.h"
+#include "tribo/models/step_force.h"
 
 namespace tribo {
 
@@ -46,6 +46,21 @@ struct FixedCorotated {
     const T volume =
         lambda > Real(0) ? max(fma(T(Real(D)) * J, J, T(Real(D - 1)) * max(c, T(0))), -c) : T(Real(D - 1)) * abs(c);
     return fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
+  }
+
+  /// Formulas B.3
+  template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& /*dt*/) const {
+    const StretchProducts<T, D> product(s);
+    const T volume = T(lambda) * (product.J - T(1));
+    PrincipalForce<T, D> r;
+    for (int i = 0; i < D; ++i) {
+      r.g[i] = fma(T(2 * mu), s[i] - T(1), volume * product.without[i]);
+      for (int j = i; j < D; ++j)
+        r.A(i, j) = fma(T(lambda) * product.without[i], product.without[j],
+                        volume * StretchProducts<T, D>::without_both(s, i, j) + T(i == j ? 2 * mu : Real(0)));
+    }
+    return r;
   }
 
   template <class T, int D>

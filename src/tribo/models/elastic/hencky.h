@@ -37,6 +37,16 @@ struct Hencky {
   }
 
   template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& /*dt*/) const {
+    Vec<T, D> e;
+    for (int i = 0; i < D; ++i) e[i] = continued_log(s[i]);
+    const SplitStrain<T, D> split(e);
+    const T bulk = T(lambda + 2 * mu / D);
+    return hencky_principal(s, split, {bulk * split.trace, bulk, T(2 * mu) * split.norm, T(2 * mu)},
+                            T(Real(continued_log_from)));
+  }
+
+  template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     strain.F = advanced(G, strain.F);
     return response(strain);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tribo/math/svd.h"
-#include "tribo/models/law.h"
+#include "tribo/models/step_force.h"
 
 /// \file
 /// Hencky elasticity in principal axes [Klar 2016; Han 2019, eqs. 7-9], shared by the laws that flow in logarithmic
@@ -28,6 +28,15 @@ struct LogStretch {
   }
 };
 
+/// The logarithm that `ContinuedLogStretch` takes.
+inline constexpr double continued_log_from = 0.01;
+template <class T>
+TRIBO_HD T continued_log(const T& s) {
+  using Real = scalar_of<T>;
+  const T kept = max(s, T(Real(continued_log_from)));
+  return fma(s - kept, T(Real(1 / continued_log_from)), log(kept));
+}
+
 /// The same for solids that keep their shape, which may not forget a strain: below a hundredth the logarithm goes on
 /// along its tangent, through flat to inverted F. Stress and energy stay continuous and finite, the stress remains the
 /// derivative of the energy, and the energy of an inverted particle falls on the way back.
@@ -42,11 +51,9 @@ struct ContinuedLogStretch {
     Mat<T, D> V;
     Vec<T, D> s;
     polar_svd(F, U, s, V);
-    const T least = T(Real(0.01));
     for (int i = 0; i < D; ++i) {
-      const T kept = max(s[i], least);
-      e[i] = fma(s[i] - kept, T(Real(100)), log(kept));
-      slope[i] = s[i] / kept;
+      e[i] = continued_log(s[i]);
+      slope[i] = s[i] / max(s[i], T(Real(continued_log_from)));
     }
   }
 };
@@ -110,6 +117,63 @@ TRIBO_HD T hencky_energy(Real mu, Real lambda, const Vec<T, D>& e) {
   }
   return fma(T(mu), squares, T(Real(0.5) * lambda) * sum * sum);
 }
+
+/// What an isotropic material answers to the volume and the shape of its strain, as functions of tr(e) and |dev e|.
+template <class T>
+struct StrainResponse {
+  T pressure, bulk;   ///< mean Kirchhoff stress, and its derivative [Pa]
+  T shear, rigidity;  ///< |dev tau|, and its derivative [Pa]
+};
+
+/// Principal forces of such a material: with t = tau_i and e_i = e(s_i),
+///   g_i = t_i e_i',   A_ij = (dt_i/de_j) e_i' e_j' + t_i e_i'' (i = j),
+///   dt_i/de_j = bulk + rigidity n_i n_j + shear/|dev e| (delta_ij - 1/D - n_i n_j),   n = dev e / |dev e|
+/// where e' = 1/s down to `least` and constant below.
+template <class T, int D>
+TRIBO_HD PrincipalForce<T, D> hencky_principal(const Vec<T, D>& s, const SplitStrain<T, D>& split,
+                                               const StrainResponse<T>& response, const T& least) {
+  using Real = scalar_of<T>;
+  const T tiny = T(Real(1e-6));
+  const T norm = max(split.norm, tiny);
+  const T secant = select(split.norm > tiny, response.shear / norm, response.rigidity);
+  Vec<T, D> rate, n;
+  for (int i = 0; i < D; ++i) {
+    rate[i] = T(1) / max(s[i], least);
+    n[i] = split.deviator[i] / norm;
+  }
+  PrincipalForce<T, D> r;
+  for (int i = 0; i < D; ++i) {
+    const T t = fma(secant, split.deviator[i], response.pressure);
+    r.g[i] = t * rate[i];
+    for (int j = i; j < D; ++j) {
+      const T shape = fma((response.rigidity - secant) * n[i], n[j], secant * T(Real((i == j ? 1.0 : 0.0) - 1.0 / D)));
+      r.A(i, j) = (response.bulk + shape) * rate[i] * rate[j];
+    }
+    r.A(i, i) = r.A(i, i) - select(s[i] > least, r.g[i] * rate[i], T(0));
+  }
+  return r;
+}
+
+/// The same for laws in `LogStretch`: a particle that is inverted or flat has no stress.
+template <class T, int D>
+struct FlowStretch {
+  Vec<T, D> e;
+  mask_t<T> degenerate;
+
+  TRIBO_HD explicit FlowStretch(const Vec<T, D>& s) {
+    using Real = scalar_of<T>;
+    degenerate = s[D - 1] <= T(Real(1e-4));
+    for (int i = 0; i < D; ++i) e[i] = log(select(degenerate, T(1), s[i]));
+  }
+  TRIBO_HD PrincipalForce<T, D> force(const Vec<T, D>& s, const SplitStrain<T, D>& split,
+                                      const StrainResponse<T>& response) const {
+    using Real = scalar_of<T>;
+    PrincipalForce<T, D> r = hencky_principal(s, split, response, T(Real(1e-4)));
+    for (int i = 0; i < D; ++i) r.g[i] = select(degenerate, T(0), r.g[i]);
+    for (int k = 0; k < Sym<T, D>::size; ++k) r.A.s[k] = select(degenerate, T(0), r.A.s[k]);
+    return r;
+  }
+};
 
 /// A trial step of a law that flows at constant volume.
 template <class T, int D>

@@ -2,7 +2,7 @@
 
 #include "tribo/core/params.h"
 #include "tribo/models/elastic/parameters.h"
-#include "tribo/models/law.h"
+#include "tribo/models/step_force.h"
 
 namespace tribo {
 
@@ -38,6 +38,24 @@ struct NeoHookean {
     const T on_tangent = fma(T(Real(D - 1)), abs(q), bulk);
     const T second = select(volume.slope < T(1), on_tangent, max(bulk + q, -q));
     r.stiffness = fma(T(mu), largest_eigenvalue_bound(B), second);
+    return r;
+  }
+
+  template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& /*dt*/) const {
+    const StretchProducts<T, D> product(s);
+    const LogVolume<T> volume(product.J);
+    const T inverse = T(1) / max(product.J, T(Real(0.01)));  // l'
+    const T force = fma(T(lambda), volume.log, T(-mu)) * inverse;
+    // On the tangent l'' is 0, else -l'^2.
+    const T curve = T(lambda) * inverse * inverse - select(volume.slope < T(1), T(0), force * inverse);
+    PrincipalForce<T, D> r;
+    for (int i = 0; i < D; ++i) {
+      r.g[i] = fma(T(mu), s[i], force * product.without[i]);
+      for (int j = i; j < D; ++j)
+        r.A(i, j) = fma(curve * product.without[i], product.without[j],
+                        force * StretchProducts<T, D>::without_both(s, i, j) + T(i == j ? mu : Real(0)));
+    }
     return r;
   }
 

@@ -40,6 +40,23 @@ struct Viscoelastic {
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& history, const T& dt) const {
+    Vec<T, D> e;
+    for (int i = 0; i < D; ++i) e[i] = continued_log(s[i]);
+    const SplitStrain<T, D> split(e);
+    // v and w after the step, as in advance().
+    const T left = exp(dt * T(-relaxation_rate));
+    const T v = fma(history[0] - split.norm, left, split.norm);
+    const T w = T(volume) * fma(history[1] - split.trace, left, split.trace);
+    const T bulk = T(bulk_modulus<D>());
+    const T gone = T(relaxing) * (T(1) - left);
+    return hencky_principal(s, split,
+                            {bulk * (split.trace - T(relaxing) * w), bulk * (T(1) - T(volume) * gone),
+                             T(2 * mu) * (split.norm - T(relaxing) * v), T(2 * mu) * (T(1) - gone)},
+                            T(Real(continued_log_from)));
+  }
+
+  template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain, const T& dt) const {
     strain.F = advanced(G, strain.F);
     const ContinuedLogStretch<T, D> log(strain.F);

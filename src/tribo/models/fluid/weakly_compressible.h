@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tribo/core/params.h"
-#include "tribo/models/law.h"
+#include "tribo/models/step_force.h"
 
 namespace tribo {
 
@@ -31,6 +31,15 @@ struct WeaklyCompressible {
   }
 
   Vec<double, 2> initial_history() const { return {{1, 0}}; }
+
+  /// d psi / dJ = -p, and -dp/dJ; nothing where the surface may open.
+  template <class T>
+  TRIBO_HD VolumeForce<T> volume_force(const T& volume) const {
+    const T J = pressed(max(min(volume, T(Real(10))), T(Real(0.1))));
+    const T power = exp(log(J) * T(-gamma));
+    const auto open = tension > Real(0) ? volume > T(Real(10)) : volume >= T(1);
+    return {T(bulk_modulus / gamma) * (T(1) - power), select(open, T(0), T(bulk_modulus) * power / J)};
+  }
 
   template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {

@@ -73,6 +73,25 @@ struct Grains {
     return hencky_response(mu, lambda, p.U, e);
   }
 
+  /// As after the return mapping. Where grains flow, the shear stress grows with the pressure, which pulls nothing back:
+  /// that part is not symmetric and stays out of the derivative. Half the secant stiffness stands in for it along the
+  /// flow, where the derivative would be 0 and iterates would swing.
+  template <class Law, class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal_force(const Law& law, const Vec<T, D>& s, const Vec<T, 2>& history) const {
+    const FlowStretch<T, D> log(s);
+    Vec<T, D> e;
+    for (int i = 0; i < D; ++i) e[i] = log.e[i] + history[0] * T(1.0 / D);
+    const SplitStrain<T, D> split(e);
+    const Real bulk = lambda + 2 * mu / D;
+    const T tr = split.trace - T(cohesion / bulk);  // volume strain from the tip
+    const auto loose = tr >= T(0);
+    const T bearable = law.bearable(split, T(-bulk / (2 * mu)) * tr);
+    const T secant = select(loose, T(0), T(2 * mu) * min(bearable, T(1)));
+    return log.force(s, split,
+                     {select(loose, T(cohesion), T(bulk) * split.trace), select(loose, T(0), T(bulk)),
+                      secant * split.norm, select(bearable < T(1), T(Real(0.5)) * secant, secant)});
+  }
+
   template <class T, int D>
   TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
     const LogStretch<T, D> p(strain.F);

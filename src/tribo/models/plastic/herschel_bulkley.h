@@ -46,6 +46,19 @@ struct HerschelBulkley {
 
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
+  /// Where it flows, d(shear)/d(trial) = z / (z + m (1 - z)), from z + r z^m = 1.
+  template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& dt) const {
+    const FlowStretch<T, D> log(s);
+    const SplitStrain<T, D> split(log.e);
+    const T bulk = T(lambda + 2 * mu / D);
+    const T trial = T(2 * mu) * split.norm;
+    const T excess = max(trial - T(yield_norm), T(0));
+    const T z = share_left(excess, dt);
+    const T share = select(excess > T(0), z / fma(T(exponent), T(1) - z, z), T(1));
+    return log.force(s, split, {bulk * split.trace, bulk, trial - excess * (T(1) - z), T(2 * mu) * share});
+  }
+
   template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain, const T& dt) const {
     const IsochoricFlow<T, D> flow(advanced(G, strain.F));

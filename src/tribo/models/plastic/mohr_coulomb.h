@@ -30,6 +30,11 @@ struct MohrCoulomb : Grains<Real> {
   }
 
   template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& history, const T& /*dt*/) const {
+    return this->principal_force(*this, s, history);
+  }
+
+  template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     return this->return_mapping(*this, G, strain);
   }

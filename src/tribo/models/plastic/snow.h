@@ -43,6 +43,42 @@ struct Snow {
 
   Vec<double, 2> initial_history() const { return {{1, 0}}; }
 
+  /// Stress of the clamped stretches, tau_i = h g_i(s_c) s_c. Stretching beyond the limits changes it only through h:
+  ///   d ln h / d ln s_j = -xi J_P   (beyond the limits, while J_P and h are within theirs)
+  /// of which the symmetric part is kept.
+  template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& history, const T& dt) const {
+    const auto degenerate = s[D - 1] <= T(Real(1e-4));
+    Vec<T, D> kept, inverse;
+    T volume = history[0];
+    for (int i = 0; i < D; ++i) {
+      const T found = select(degenerate, T(1), s[i]);
+      kept[i] = max(min(found, T(most)), T(least));
+      inverse[i] = T(1) / found;
+      volume = volume * (found / kept[i]);
+    }
+    const T clamped = max(min(volume, T(Real(20))), T(Real(0.6)));
+    const T h = stiffening(clamped);
+    const T hardens = select(clamped == volume && h < T(most_hardening), T(hardening) * volume, T(0));
+    const PrincipalForce<T, D> inside = elastic().principal(kept, history, dt);
+    PrincipalForce<T, D> r;
+    Vec<T, D> tau;
+    for (int i = 0; i < D; ++i) tau[i] = select(degenerate, T(0), inside.g[i] * kept[i] * h);
+    for (int i = 0; i < D; ++i) {
+      r.g[i] = tau[i] * inverse[i];
+      for (int j = i; j < D; ++j) {
+        const auto free = kept[i] == s[i] && kept[j] == s[j];
+        const auto beyond = kept[i] != s[i] && kept[j] != s[j];
+        T slope = inside.A(i, j) * h * kept[i] * kept[j];
+        if (i == j) slope = slope + tau[i];
+        slope = select(free, slope, select(beyond, T(Real(-0.5)) * hardens * (tau[i] + tau[j]), T(0)));
+        if (i == j) slope = slope - tau[i];
+        r.A(i, j) = select(degenerate, T(0), slope * inverse[i] * inverse[j]);
+      }
+    }
+    return r;
+  }
+
   template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     const Mat<T, D> trial = advanced(G, strain.F);

@@ -31,6 +31,16 @@ struct VonMises {
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>
+  TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& /*dt*/) const {
+    const FlowStretch<T, D> log(s);
+    const SplitStrain<T, D> split(log.e);
+    const T bulk = T(lambda + 2 * mu / D);
+    const T shear = T(2 * mu) * min(split.norm, T(yield_strain));
+    return log.force(s, split,
+                     {bulk * split.trace, bulk, shear, select(split.norm < T(yield_strain), T(2 * mu), T(0))});
+  }
+
+  template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     const IsochoricFlow<T, D> flow(advanced(G, strain.F));
     const T keep = min(T(yield_strain) / max(flow.split.norm, T(Real(1e-30))), T(1));
