@@ -14,18 +14,21 @@
 #include <system_error>
 #include <vector>
 
+#include "compare_command.h"
 #include "export_command.h"
 #include "interrupt.h"
 #include "mpm.h"
 #include "progress.h"
 #include "render.h"
 #include "render_command.h"
+#include "scene_flags.h"
 #include "stats_command.h"
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
+#include "tribo/scene/variants.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
@@ -45,43 +48,6 @@ std::string shell_word(const std::string& text) {
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
-
-/// Flags that say how a scene is read and run; shared by `run` and `check`.
-struct SceneFlags {
-  std::string scene;
-  std::vector<std::string> sets;
-  std::string device = "cpu";
-  std::string precision;
-  int threads = 0;
-  std::string isa;
-
-  void add_to(CLI::App& app) {
-    app.add_option("scene", scene, "scene file, or a run directory to use its resolved scene")->required();
-    app.add_option("--set", sets, "override a value: /json/pointer=value (repeatable)")->allow_extra_args(false);
-    app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
-    app.add_option("--precision", precision, "float or double; the scene decides when not given")
-        ->check(CLI::IsMember({"float", "double"}));
-    app.add_option("--threads", threads, "CPU threads; 0 takes all")->check(CLI::Range(0, 4096))->capture_default_str();
-    app.add_option("--isa", isa,
-                   "CPU instruction set (" + fmt::format("{}", fmt::join(available_isas(), ", ")) +
-                       "); the best one when not given")
-        ->check(CLI::IsMember(available_isas()));
-  }
-  std::vector<Override> overrides() const {
-    std::vector<Override> all;
-    for (const std::string& set : sets) all.push_back(parse_override(set));
-    if (!precision.empty()) all.push_back({"/precision", "\"" + precision + "\""});
-    return all;
-  }
-  bool is_run_directory() const {
-    std::error_code unreadable;  // reported when the scene is read
-    return std::filesystem::is_directory(scene, unreadable);
-  }
-  std::string scene_path() const {
-    return is_run_directory() ? (std::filesystem::path(scene) / "scene.json").string() : scene;
-  }
-  SimulationOptions simulation_options() const { return {device, threads, isa, {}}; }
-};
 
 struct RunCommand {
   SceneFlags flags;
@@ -166,6 +132,7 @@ struct CheckCommand {
 
   int operator()() {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
+    const std::vector<Variant> variants = read_variants(flags.scene_path(), flags.overrides());
     Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
@@ -195,6 +162,11 @@ struct CheckCommand {
     }
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
+    if (!variants.empty()) {
+      std::vector<std::string> names;
+      for (const Variant& variant : variants) names.push_back(variant.name);
+      fmt::print("  variants    {} (tribo compare)\n", fmt::join(names, ", "));
+    }
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
     return static_cast<int>(ExitCode::done);
   }
@@ -300,6 +272,7 @@ int main(int argc, char** argv) {
   RenderCommand render;
   ExportCommand export_frames;
   StatsCommand stats;
+  CompareCommand compare;
   ListCommand list;
   SchemaCommand schema;
   BenchCommand bench;
@@ -309,6 +282,7 @@ int main(int argc, char** argv) {
   add_command(app, "render", "pictures and movies of a run", render, action);
   add_command(app, "export", "write a run's frames for other programs", export_frames, action);
   add_command(app, "stats", "energies, momenta and times of a run", stats, action);
+  add_command(app, "compare", "run variants of a scene, and show them side by side", compare, action);
   add_command(app, "list", "what scenes can name", list, action);
   add_command(app, "schema", "JSON Schema of the scene format, for editors", schema, action);
   add_command(app, "bench", "throughput table", bench, action);

@@ -230,6 +230,8 @@ void RunDirectory::check(const std::string& path, Mode mode) {
   }
 }
 
+bool RunDirectory::holds_run(const std::string& path) { return tribo::holds_run(path); }
+
 RunDirectory::RunDirectory(std::string path, Mode mode) : path_(std::move(path)) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   check(path_, mode);

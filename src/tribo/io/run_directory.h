@@ -28,6 +28,8 @@ class RunDirectory {
   RunDirectory(std::string path, Mode mode);
   /// Throws when what is in the directory forbids `mode`; changes nothing. For refusing before long preparations.
   static void check(const std::string& path, Mode mode);
+  /// Whether there is a run of tribo, finished or not; false when there is no such directory.
+  static bool holds_run(const std::string& path);
 
   const std::string& path() const { return path_; }
 

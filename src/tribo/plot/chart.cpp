@@ -353,8 +353,8 @@ Stroke curve_stroke(std::size_t k) {
                                           {"#cc79a7", "3 4"},
                                           {"#e69f00", "16 5 3 5 3 5"},
                                           {"#56b4e9", "6 3"}}};
-  const Look& look = looks[k % looks.size()];
-  return {look.color, 2.4, look.dash};
+  // Past the last, colors come again with other dashes.
+  return {looks[k % looks.size()].color, 2.4, looks[(k + k / looks.size()) % looks.size()].dash};
 }
 
 void draw_chart(Svg& svg, const Chart& chart, const Rect& place) { Drawing(svg, chart, place).draw(); }

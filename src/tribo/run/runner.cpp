@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 /// Parts of a scene that do not change what has been simulated so far.
 bool may_change(const std::string& pointer) {
-  for (const char* free : {"/duration", "/output", "/expect", "/description", "/render"})
+  for (const char* free : {"/duration", "/output", "/expect", "/variants", "/description", "/render"})
     if (pointer.rfind(free, 0) == 0) return true;
   return false;
 }
@@ -307,6 +307,11 @@ class Run {
 };
 
 }  // namespace
+
+std::optional<std::string> scene_difference(const Scene& scene, const std::string& began_with_json) {
+  const Json began_with = Json::parse(began_with_json, nullptr, false);
+  return began_with.is_object() ? difference(scene, began_with) : std::string("/");
+}
 
 RunResult run_scene(const Scene& scene, const RunOptions& options) { return Run(scene, options).go(); }
 

@@ -42,6 +42,10 @@ struct RunResult {
   std::string directory;
 };
 
+/// Where a scene differs in earnest from the resolved scene a run began with, as a JSON pointer; nothing when a run of
+/// one is a run of the other. Duration, output, looks and the like do not count.
+std::optional<std::string> scene_difference(const Scene& scene, const std::string& began_with_json);
+
 /// Simulates a scene into a run directory. With `resume`, continues the run found there.
 /// Throws tribo::Error; whatever was written before stays valid.
 RunResult run_scene(const Scene& scene, const RunOptions& options);

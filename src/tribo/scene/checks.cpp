@@ -218,4 +218,27 @@ void check_scene(const Scene& scene, Findings& findings) {
   }
 }
 
+void check_variants(const Json& root, Findings& findings) {
+  const auto variants = root.is_object() ? root.find("variants") : root.end();
+  if (variants == root.end() || !variants->is_object()) return;  // none, or reported as no object
+  for (const auto& variant : variants->items()) {
+    const std::string pointer = join_pointer("/variants", variant.key());
+    if (variant.key().empty()) findings.add_at_key(pointer, "expected a name that is not empty");
+    if (!variant.value().is_object()) {
+      findings.add(pointer, "expected what is changed, values by JSON pointer: { \"/grid/dx\": 0.01 }");
+      continue;
+    }
+    for (const auto& change : variant.value().items()) {
+      const std::vector<std::string> steps = split_pointer(change.key());
+      const std::string place = join_pointer(pointer, change.key());
+      if (!change.key().starts_with('/')) {
+        findings.add_at_key(place, "expected a JSON pointer, such as \"/grid/dx\"");
+      } else if (steps.front() == "variants") {
+        findings.add_at_key(place,
+                            "variants cannot change each other; expected a pointer to another part of the scene");
+      }
+    }
+  }
+}
+
 }  // namespace tribo

@@ -9,4 +9,8 @@ namespace tribo {
 /// right by themselves.
 void check_scene(const Scene& scene, Findings& findings);
 
+/// Whether `variants` of the scene `root` has the form {name: {"/json/pointer": value}}. What the changed scenes are
+/// worth is found by those who make them (scene/variants.h).
+void check_variants(const Json& root, Findings& findings);
+
 }  // namespace tribo

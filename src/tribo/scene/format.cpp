@@ -360,6 +360,9 @@ void read_format(ParamReader& in, Scene& scene) {
   });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
   in.object("render", "how pictures are made", false, [&](ParamReader& render) { read_render(render, scene.render); });
+  in.verbatim("variants",
+              "what `tribo compare` runs side by side: by name, what is changed of this scene, values by JSON pointer: "
+              "{\"fine\": {\"/grid/dx\": 0.01}}");
   scene.expect_json = in.verbatim("expect", "numbers that a test of this scene checks; free in form");
 }
 

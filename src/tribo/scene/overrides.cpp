@@ -7,23 +7,6 @@
 namespace tribo {
 namespace {
 
-/// The JSON value of an override; text that is no JSON is a word.
-Json value_of(const Override& override, const Place& place, Findings& findings) {
-  if (find_invalid_utf8(override.value) != std::string::npos) {
-    findings.add({place.file, 0, 0, override.pointer, "the value is not UTF-8"});
-    return reported_value();
-  }
-  try {
-    Document document = parse_json(override.value, place.file);
-    for (const Finding& finding : document.findings) {
-      findings.add({place.file, 0, 0, override.pointer + finding.pointer, finding.message});
-    }
-    return std::move(document.root);
-  } catch (const SceneError&) {
-    return override.value;
-  }
-}
-
 /// The value that `step` leads to, made if need be; null, with a reason, when there is no such way.
 Json* descend(Json& from, const std::string& step, const std::string& pointer, std::string& reason) {
   const std::string here = pointer.empty() ? "the scene" : "`" + pointer + "`";
@@ -48,28 +31,49 @@ Json* descend(Json& from, const std::string& step, const std::string& pointer, s
 
 }  // namespace
 
+Change change_by_flag(const char* flag, const Override& override, Findings& findings) {
+  Change change{
+      override.pointer, reported_value(), {fmt::format("{} {}={}", flag, override.pointer, override.value), 0, 0}};
+  if (find_invalid_utf8(override.value) != std::string::npos) {
+    findings.add({change.place.file, 0, 0, override.pointer, "the value is not UTF-8"});
+    return change;
+  }
+  try {
+    Document document = parse_json(override.value, change.place.file);
+    for (const Finding& finding : document.findings) {
+      findings.add({change.place.file, 0, 0, override.pointer + finding.pointer, finding.message});
+    }
+    change.value = std::move(document.root);
+  } catch (const SceneError&) {
+    change.value = override.value;
+  }
+  return change;
+}
+
+void apply_change(const Change& change, Document& document, Findings& findings) {
+  Json* target = &document.root;
+  std::string pointer, reason;
+  for (const std::string& step : split_pointer(change.pointer)) {
+    if (target->is_null()) *target = Json::object();  // added by the step before
+    target = descend(*target, step, pointer, reason);
+    if (!target) {
+      findings.add({change.place.file, change.place.line, change.place.column, "", reason});
+      return;
+    }
+    pointer = join_pointer(pointer, step);
+    if (target->is_null()) document.places.replace(pointer, change.place);
+  }
+  *target = change.value;
+  document.places.replace(pointer, change.place);
+}
+
 void apply_overrides(const std::vector<Override>& overrides, Document& document, Findings& findings) {
   for (const Override& override : overrides) {
-    const Place place{fmt::format("--set {}={}", override.pointer, override.value), 0, 0};
     if (find_invalid_utf8(override.pointer) != std::string::npos) {
       findings.add({"--set", 0, 0, "", "the pointer is not UTF-8"});
       continue;
     }
-    Json* target = &document.root;
-    std::string pointer, reason;
-    for (const std::string& step : split_pointer(override.pointer)) {
-      if (target->is_null()) *target = Json::object();  // added by the step before
-      target = descend(*target, step, pointer, reason);
-      if (!target) break;
-      pointer = join_pointer(pointer, step);
-      if (target->is_null()) document.places.replace(pointer, place);
-    }
-    if (!target) {
-      findings.add({place.file, 0, 0, "", reason});
-      continue;
-    }
-    *target = value_of(override, place, findings);
-    document.places.replace(pointer, place);
+    apply_change(change_by_flag("--set", override, findings), document, findings);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "tribo/scene/json_reader.h"
 #include "tribo/scene/overrides.h"
 #include "tribo/scene/presets.h"
+#include "tribo/scene/resolve.h"
 
 namespace tribo {
 namespace {
@@ -39,12 +40,22 @@ Override parse_override(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-Scene parse_scene(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
-  Document document = parse_json(text, file);
-  Findings findings(document.places, std::move(document.findings));
+std::string read_scene_text(const std::string& path) {
+  try {
+    return read_text(path);
+  } catch (const IoError& error) {
+    throw SceneError({Finding{path, 0, 0, "", error.what()}});
+  }
+}
+
+void prepare_document(Document& document, const std::vector<Override>& overrides, Findings& findings) {
   spell_out_presets(document);
   apply_overrides(overrides, document, findings);
   spell_out_presets(document);  // those the overrides have brought
+}
+
+Scene resolve_document(Document& document, const std::string& file, Findings& findings) {
+  spell_out_presets(document);  // those that changes have brought
   expand_presets(document, findings);
 
   Scene scene;
@@ -55,19 +66,21 @@ Scene parse_scene(const std::string& text, const std::string& file, const std::v
   read_format(reader, scene);
   reader.finish();
   check_scene(scene, findings);
+  check_variants(document.root, findings);
   findings.throw_if_any();
   scene.resolved_json = pretty_json(resolved);
   return scene;
 }
 
+Scene parse_scene(const std::string& text, const std::string& file, const std::vector<Override>& overrides) {
+  Document document = parse_json(text, file);
+  Findings findings(document.places, std::move(document.findings));
+  prepare_document(document, overrides, findings);
+  return resolve_document(document, file, findings);
+}
+
 Scene read_scene(const std::string& path, const std::vector<Override>& overrides) {
-  std::string text;
-  try {
-    text = read_text(path);
-  } catch (const IoError& error) {  // a scene that cannot be read is a mistake in the input like any other
-    throw SceneError({Finding{path, 0, 0, "", error.what()}});
-  }
-  return parse_scene(text, path, overrides);
+  return parse_scene(read_scene_text(path), path, overrides);
 }
 
 }  // namespace tribo
