@@ -44,6 +44,7 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
 void FrameProgress::add(const StepReport& report) {
   dt_min = substeps == 0 ? report.dt : std::min(dt_min, report.dt);
   dt_max = std::max(dt_max, report.dt);
+  solve.add(report.solve);
   ++substeps;
   for (auto& [name, count] : limits) {
     if (name == report.limit) {
@@ -107,6 +108,9 @@ Container Simulation::checkpoint() {
       {"dt_min", progress_.dt_min},
       {"dt_max", progress_.dt_max},
       {"limits", limits},
+      {"solve",
+       {progress_.solve.newton, progress_.solve.linear, progress_.solve.rejected, progress_.solve.unconverged,
+        progress_.solve.error}},
       {"precision", scene_.precision},
       {"version",
        version()}}.dump();
@@ -124,6 +128,9 @@ void Simulation::restore(const Container& checkpoint) {
     progress.substeps = meta.at("substeps").get<std::int64_t>();
     progress.dt_min = meta.at("dt_min").get<double>();
     progress.dt_max = meta.at("dt_max").get<double>();
+    const nlohmann::json& solve = meta.at("solve");
+    progress.solve = {solve.at(0).get<std::int64_t>(), solve.at(1).get<std::int64_t>(), solve.at(2).get<std::int64_t>(),
+                      solve.at(3).get<std::int64_t>(), solve.at(4).get<double>()};
     for (const nlohmann::json& limit : meta.at("limits"))
       progress.limits.emplace_back(limit.at(0).get<std::string>(), limit.at(1).get<std::int64_t>());
   } catch (const nlohmann::json::exception&) {

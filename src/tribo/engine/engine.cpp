@@ -94,7 +94,12 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   // block is a fair guess before the particles exist.
   const double per_block = 4 * real * (std::pow(8.0, D) + 2 * std::pow(4.0, D));
   const double blocks = particles / (0.25 * 8 * std::pow(4.0, D));
-  return particles * (column_bytes + sorting_bytes) + blocks * per_block;
+  double bytes = particles * (column_bytes + sorting_bytes) + blocks * per_block;
+  if (model.time.implicit) {  // a tangent for each particle, and six vectors over the grid
+    const double tangent = D * D * (D * D + 1) / 2.0;
+    bytes += particles * real * tangent + blocks * 2 * std::pow(4.0, D) * (6 * 4 * real + 4);
+  }
+  return bytes;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed) {

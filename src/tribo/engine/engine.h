@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tribo/core/types.h"
+#include "tribo/engine/solve_report.h"
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/setup/model.h"
@@ -21,6 +22,7 @@ namespace tribo {
 struct StepReport {
   double dt = 0;           ///< [s]
   const char* limit = "";  ///< what bounded it: cfl, wave, viscosity, collider, dt_max, frame or retry
+  SolveReport solve;
 };
 
 /// Sums over the particles of one object.

@@ -296,22 +296,23 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
 }
 
 /// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, viscosity, colliders,
-/// the user's maximum; then the frame's end, without leaving a sliver.
+/// the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know neither waves nor viscosity.
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
-  StepReport report{time.dt_max, "dt_max"};
+  StepReport report{time.dt_max, "dt_max", {}};
   const auto bound = [&](double dt, const char* reason) {
-    if (dt < report.dt) report = {dt, reason};
+    if (dt < report.dt) report = {dt, reason, {}};
   };
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
-  if (state_.wave_speed2 > 0) bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
+  if (!time.implicit && state_.wave_speed2 > 0)
+    bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
     if (state_.time >= when.until + report.dt || state_.time + report.dt < when.from) continue;
     bound(time.cfl * model_.dx / emitters_[e].jet.speed(), "cfl");
     const double stiffness = force_stiffness(model_) * emitters_[e].wave_speed2;
-    if (stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
+    if (!time.implicit && stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
   }
   for (const MaterialSpec& material : model_.materials) {
     const double viscosity = std::visit(
@@ -320,7 +321,8 @@ StepReport Solver<Real, D>::next_dt(double until) {
           return 0;
         },
         material.law);
-    if (viscosity > 0) bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
+    if (!time.implicit && viscosity > 0)
+      bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
   }
   for (const ColliderSpec& collider : model_.colliders) {
     if (collider.motion.keys().size() < 2) continue;
@@ -329,9 +331,9 @@ StepReport Solver<Real, D>::next_dt(double until) {
   }
   const double left = until - state_.time;
   if (left <= report.dt) {
-    report = {left, "frame"};
+    report = {left, "frame", {}};
   } else if (left < 2 * report.dt) {
-    report = {0.5 * left, "frame"};
+    report = {0.5 * left, "frame", {}};
   }
   return report;
 }
@@ -349,13 +351,14 @@ StepReport Solver<Real, D>::step(double until) {
   Index bad = Workspace<Real, D>::none;
   double taken = 0;
   try {
-    taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad);
+    taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad, report.solve);
   } catch (const DivergedError& error) {
     report_runaway(error.what());
   }
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
   if (taken < report.dt) {
-    report = {taken, "retry"};
+    report.dt = taken;
+    report.limit = "retry";
     state_.time += taken;
   } else {
     state_.time = report.dt >= left ? until : state_.time + taken;

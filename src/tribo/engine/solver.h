@@ -55,9 +55,9 @@ class Solver final : public Engine {
 };
 
 /// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.
-/// Returns the step taken; `bad` is the first particle that is no longer finite.
+/// Returns the step taken; `bad` is the first particle that is no longer finite, `solve` what an implicit step took.
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               Workspace<Real, D>& work, Index& bad);
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -8,6 +8,9 @@ namespace {
 /// Particles drifting more than this from where they were sorted might leave their arena; the rest is for rounding.
 constexpr double drift_limit = drift_cells * 0.99;
 
+/// How often an implicit step that does not converge is tried again with half its length.
+constexpr int most_rejections = 5;
+
 bool anything_moves(const std::vector<ColliderSpec>& colliders) {
   for (const ColliderSpec& collider : colliders)
     if (collider.motion.keys().size() > 1) return true;
@@ -18,7 +21,7 @@ bool anything_moves(const std::vector<ColliderSpec>& colliders) {
 
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               Workspace<Real, D>& work, Index& bad) {
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
   if (state.bin_count == 0 || state.drift > drift_limit) sort_particles(ex, constants, state, work);
   if (!work.grid_valid) build_grid(ex, constants, state, work);
 
@@ -26,11 +29,22 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   typename Colliders<Real, D>::View colliders;
   for (;;) {
     colliders = work.colliders.place(ex, model.colliders, state.time, dt, work.nozzles);
-    p2g(ex, constants, state, dt, work);
-    speed = update_grid(ex, constants, colliders, dt, work);
+    bool converged = true;
+    if (model.time.implicit) {
+      p2g(ex, constants, state, 0, work);
+      update_grid(ex, constants, {}, dt, work);
+      const ImplicitReport report = solve_implicit(ex, constants, colliders, model.time.solve, dt, state, work);
+      speed = report.speed;
+      converged = report.converged || solve.rejected == most_rejections || dt <= model.time.dt_min;
+      solve.add({report.newton, report.linear, converged ? 0 : 1, converged && !report.converged ? 1 : 0,
+                 converged ? report.error : 0});
+    } else {
+      p2g(ex, constants, state, dt, work);
+      speed = update_grid(ex, constants, colliders, dt, work);
+    }
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
-    // but the grid has changed it can be taken again, shorter.
-    if (!(speed * dt > model.dx) || dt <= model.time.dt_min) break;
+    // but the grid has changed it can be taken again, shorter. So can one whose velocities were not found.
+    if ((converged && !(speed * dt > model.dx)) || dt <= model.time.dt_min) break;
     dt *= 0.5;
   }
   bad = g2p(ex, constants, dt, state, work);
@@ -47,7 +61,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                 \
   template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, \
-                          Workspace<Real, D>&, Index&);
+                          Workspace<Real, D>&, Index&, SolveReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

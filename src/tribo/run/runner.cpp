@@ -232,6 +232,11 @@ class Run {
     StageSeconds stages;
     for (const auto& [name, seconds] : simulation_.engine().stage_seconds()) stages.emplace_back(name, seconds);
     directory_.append_stats(frame_statistics(simulation_, seconds_since(frame_start_), stages));
+    if (const SolveReport& solve = simulation_.progress().solve; solve.unconverged > 0)
+      note(
+          fmt::format("warning: frame {}: {} implicit steps did not converge (velocities still changed by {:.2g} m/s); "
+                      "lower time.dt_max, or raise time.newton_iterations or time.linear_iterations",
+                      simulation_.frame(), solve.unconverged, solve.error));
     simulation_.engine().clear_stage_seconds();
     frame_start_ = Clock::now();
   }

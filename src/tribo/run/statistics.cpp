@@ -101,7 +101,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   for (const auto& [name, seconds] : stages) stage_json[name] = seconds;
   const FrameProgress& progress = simulation.progress();
   const EngineCounts counts = simulation.engine().counts();
-  const Json line = {
+  Json line = {
       {"frame", simulation.frame()},
       {"time", simulation.time()},
       {"substeps", progress.substeps},
@@ -130,6 +130,12 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"sinks", sinks},
       {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
   };
+  if (simulation.scene().time.implicit)
+    line["solve"] = {{"newton", progress.solve.newton},
+                     {"linear", progress.solve.linear},
+                     {"rejected", progress.solve.rejected},
+                     {"unconverged", progress.solve.unconverged},
+                     {"error", progress.solve.error}};
   return line.dump();
 }
 

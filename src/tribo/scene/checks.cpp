@@ -117,6 +117,18 @@ void check_grid(const Scene& scene, Findings& findings) {
                                                grid.kernel));
 }
 
+void check_implicit(const Scene& scene, Findings& findings) {
+  if (!scene.time.implicit) return;
+  if (scene.grid.kernel != "quadratic" && findings.clean("/grid/kernel"))
+    findings.add("/grid/kernel", fmt::format("integrator \"implicit\" knows the quadratic kernel only, got \"{}\"; use "
+                                             "that, or integrator \"symplectic\"",
+                                             scene.grid.kernel));
+  else if (scene.grid.force != "mls" && findings.clean("/grid/force"))
+    findings.add("/grid/force", fmt::format("integrator \"implicit\" needs force \"mls\", got \"{}\"; use that, or "
+                                            "integrator \"symplectic\"",
+                                            scene.grid.force));
+}
+
 void check_object_shape(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
   const auto [bounds, volume, name] = std::visit(
       [&](const auto& shape) { return std::tuple(shape.bounds(), shape.volume(scene.dimension), shape.name); },
@@ -185,6 +197,7 @@ void check_sink(const Scene& scene, const SinkSpec& sink, const std::string& poi
 void check_scene(const Scene& scene, Findings& findings) {
   if (findings.clean("/dimension") && scene.dimension == 2) check_plane(scene, findings);
   check_grid(scene, findings);
+  check_implicit(scene, findings);
   check_time(scene, findings);
   if (scene.objects.empty() && findings.clean("/objects")) {
     findings.add("/objects", "the list is empty; a scene needs at least one object");

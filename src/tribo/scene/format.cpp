@@ -23,8 +23,32 @@ const std::vector<Choice>& forces() {
 
 const std::vector<Choice>& integrators() {
   static const std::vector<Choice> all{
-      {"symplectic", "explicit: forces at the start of a step, velocity before position"}};
+      {"symplectic", "explicit: forces at the start of a step, velocity before position"},
+      {"implicit", "backward Euler: forces at the end of a step, found by iteration; no stiffness limits its length"}};
   return all;
+}
+
+void read_time(ParamReader& in, double fps, TimeSpec& time) {
+  const Range cfl{.low = 0, .high = 1, .low_open = true, .high_open = false};
+  time.implicit =
+      in.choice("integrator", integrators(), "how a step advances in time", "symplectic") == std::string("implicit");
+  time.cfl = in.number("cfl", "1", cfl, "cells a particle may cross in one step; 0.9 by default when implicit",
+                       time.implicit ? 0.9 : 0.6);
+  time.dt_max = in.number("dt_max", "s", above(0), "longest time step; a quarter of a frame by default when implicit",
+                          time.implicit ? 0.25 / fps : 1e-3);
+  time.dt_min = in.number("dt_min", "s", above(0), "a step shorter than this ends the run as diverged", 1e-9);
+  if (!time.implicit && !in.describing()) return;
+  ImplicitSpec& solve = time.solve;
+  solve.tolerance = in.number(
+      "tolerance", "1", Range{.low = 0, .high = 0.1, .high_open = false},
+      "with integrator \"implicit\": error of velocities, relative to what the step changes in them", solve.tolerance);
+  solve.newton_iterations = static_cast<int>(
+      in.integer("newton_iterations", within(1, 1000),
+                 "with integrator \"implicit\": most iterates; a step that needs more is taken again, shorter",
+                 solve.newton_iterations));
+  solve.linear_iterations = static_cast<int>(in.integer(
+      "linear_iterations", within(1, 100000),
+      "with integrator \"implicit\": most iterations of conjugate gradients in each of them", solve.linear_iterations));
 }
 
 const std::vector<Choice>& precisions() {
@@ -315,13 +339,7 @@ void read_format(ParamReader& in, Scene& scene) {
       if (grid.describing() || transfer == Scheme::name) scene.grid.transfer = Scheme::read(grid);
     });
   });
-  in.object("time", "time integration", false, [&](ParamReader& time) {
-    const Range cfl{.low = 0, .high = 1, .low_open = true, .high_open = false};
-    scene.time.integrator = time.choice("integrator", integrators(), "how a step advances in time", "symplectic");
-    scene.time.cfl = time.number("cfl", "1", cfl, "cells a particle may cross in one step", 0.6);
-    scene.time.dt_max = time.number("dt_max", "s", above(0), "longest time step", 1e-3);
-    scene.time.dt_min = time.number("dt_min", "s", above(0), "a step shorter than this ends the run as diverged", 1e-9);
-  });
+  in.object("time", "time integration", false, [&](ParamReader& time) { read_time(time, scene.fps, scene.time); });
 
   const bool materials_known =
       in.named_list("materials", "what things are made of", false, [&](ParamReader& entry, const std::string& name) {

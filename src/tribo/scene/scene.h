@@ -28,8 +28,16 @@ struct GridSpec {
   std::string force = "mls";         ///< how stress acts on the grid
 };
 
+/// When the iterations of an implicit step end.
+struct ImplicitSpec {
+  double tolerance = 1e-2;      ///< of velocities, relative to what the step changes
+  int newton_iterations = 20;   ///< at most
+  int linear_iterations = 400;  ///< at most, in each of them
+};
+
 struct TimeSpec {
-  std::string integrator = "symplectic";
+  bool implicit = false;  ///< backward Euler; else symplectic Euler
+  ImplicitSpec solve;
   double cfl = 0.6;      ///< cells a particle may cross in one step
   double dt_max = 1e-3;  ///< [s]
   double dt_min = 1e-9;  ///< [s] a step below this means the run has diverged

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "tribo/engine/solve_report.h"
 #include "tribo/models/all.h"
 #include "tribo/setup/model.h"
 #include "tribo/state/state.h"
@@ -64,6 +65,22 @@ void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, d
 template <class Real, int D>
 double update_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                    double dt, Workspace<Real, D>& work);
+
+/// Backward Euler: from velocities that gravity alone has changed (p2g without stress and update_grid without
+/// colliders, that is) to those whose own stresses and contacts lead there. `converged` is false when the iterations
+/// ended before that; then only the grid has changed, and the step can be taken again.
+struct ImplicitReport {
+  bool converged = false;
+  bool near = false;  ///< the last change was within five times the tolerance: good enough when iterates run out
+  double speed = 0;   ///< largest velocity component, or NaN [m/s]
+  std::int64_t newton = 0;
+  std::int64_t linear = 0;
+  double error = 0;  ///< last change of velocities, root mean square [m/s]
+};
+template <class Real, int D>
+ImplicitReport solve_implicit(Exec& ex, const Constants<Real, D>& constants,
+                              const typename Colliders<Real, D>::View& colliders, const ImplicitSpec& settings,
+                              double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Grid velocities back to particles; moves them, updates their strain and the stress for the next step. Sets the
 /// state's speed and wave speed. Returns the first particle that is no longer finite, or Workspace::none.

@@ -4,6 +4,7 @@
 
 #include "tribo/state/blocks.h"
 #include "tribo/state/colliders.h"
+#include "tribo/state/contact_node.h"
 #include "tribo/state/particles.h"
 #include "tribo/state/sinks.h"
 
@@ -64,6 +65,31 @@ struct State {
   std::vector<SinkState> sinks;
 };
 
+/// Vectors of an implicit step; a node's velocity change, force or the like in the first D numbers, 0 in the last.
+template <class Real, int D>
+struct ImplicitWorkspace {
+  Field<Real, Sym<Real, D * D>::size> tangent;         ///< of each particle: K of models/step_force.h [Pa]
+  Array<NodePack<Real>> star;                          ///< velocities without stress and colliders, and masses
+  Array<NodePack<Real>> gradient;                      ///< of the incremental potential, without friction
+  Array<NodePack<Real>> residual, direction, product;  ///< of conjugate gradients
+  Array<NodePack<Real>> step;                          ///< of Newton
+  Array<Real> bin_speed;                               ///< largest velocity component of each bin's particles
+  Array<Index> contact_of;                             ///< contact of each node, or -1
+  Array<ContactNode<Real, D>> contacts;
+  Index contact_count = 0;
+
+  void resize(Index particles, Size nodes) {
+    tangent.resize_discard(particles);
+    contact_of.resize_discard(nodes);
+    for (Array<NodePack<Real>>* a : {&star, &gradient, &residual, &direction, &product, &step})
+      a->resize_discard(nodes);
+  }
+  std::size_t bytes() const {
+    return tangent.bytes() + star.bytes() + gradient.bytes() + residual.bytes() + direction.bytes() + product.bytes() +
+           step.bytes() + contact_of.bytes() + contacts.bytes() + bin_speed.bytes();
+  }
+};
+
 /// The sparse grid under the present bins, and scratch memory. May be dropped at any step boundary.
 template <class Real, int D>
 struct Workspace {
@@ -85,12 +111,12 @@ struct Workspace {
   std::vector<Bin<D>> host_bins;
   std::vector<Index> group_bins;  ///< first bin of each material, and the end
 
-  Array<NodePack<Real>> arenas;  ///< each bin's private sums
-  Array<NodePack<Real>> grid;    ///< velocity and mass of every node of every grid block
+  Array<NodePack<Real>> arenas;                      ///< each bin's private sums
+  Array<NodePack<Real>> grid;                        ///< velocity and mass of every node of every grid block
   Array<NodePack<Real>> arenas_before, grid_before;  ///< the same before forces act; only FLIP needs them
-  Field<Real, D * D> gradient;   ///< velocity gradient of each particle, between a general gather and its deformation
-  Array<Real> bin_shift;         ///< how far `confine` has moved a particle of each bin [m]
-  Array<Real> block_speed;       ///< largest |v| component on each grid block
+  Field<Real, D * D> gradient;  ///< velocity gradient of each particle, between a general gather and its deformation
+  Array<Real> bin_shift;        ///< how far `confine` has moved a particle of each bin [m]
+  Array<Real> block_speed;      ///< largest |v| component on each grid block
   struct BinResult {
     Real speed;       ///< largest |v| + |C| dx
     Real stiffness;   ///< largest stiffness [Pa]
@@ -98,6 +124,8 @@ struct Workspace {
   };
   static constexpr Index none = 0x7fffffff;
   Array<BinResult> bin_results;
+
+  ImplicitWorkspace<Real, D> implicit;
 
   // constants of the model on the device
   Array<Index> object_group;    ///< material of each object
@@ -110,10 +138,10 @@ struct Workspace {
   Array<Real> incoming;  ///< places of particles that join
 
   std::size_t bytes() const {
-    return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() +
-           blocks.bytes() + touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
+    return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() + blocks.bytes() +
+           touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
-           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes();
+           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes() + implicit.bytes();
   }
 };
 

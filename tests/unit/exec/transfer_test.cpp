@@ -400,7 +400,8 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   int sorts = 0;
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
-    advance(cloud.ex, model, cloud.constants, dt, cloud.state, cloud.work, bad);
+    SolveReport solve;
+    advance(cloud.ex, model, cloud.constants, dt, cloud.state, cloud.work, bad, solve);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
     for (Index b = 0; b < cloud.state.bin_count; ++b) {

@@ -108,7 +108,7 @@ TEST(SceneReader, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(scene.gravity[1], plain.gravity[1]);
   EXPECT_EQ(scene.grid.kernel, plain.grid.kernel);
   EXPECT_EQ(scene.grid.transfer.index(), plain.grid.transfer.index());
-  EXPECT_EQ(scene.time.integrator, plain.time.integrator);
+  EXPECT_EQ(scene.time.implicit, plain.time.implicit);
   EXPECT_EQ(scene.time.cfl, plain.time.cfl);
   EXPECT_EQ(scene.time.dt_max, plain.time.dt_max);
   EXPECT_EQ(scene.time.dt_min, plain.time.dt_min);

@@ -1,0 +1,194 @@
+#pragma once
+
+#include "tribo/models/step_force.h"
+#include "tribo/stages/arena.h"
+
+/// \file
+/// Implicit steps, the part over particles: forces for velocities, and changes of forces for changes of velocities.
+
+namespace tribo::TRIBO_BACKEND::implicit {
+
+/// What all kernels over particles need.
+template <class Real, int D>
+struct ParticleAccess {
+  ParticlesView<Real, D> p;
+  FieldView<Real, Sym<Real, D * D>::size> tangent;
+  const Bin<D>* bins;
+  const Index* bin_blocks;
+  const Real* inverse_density;
+  Real dx;
+  Real dt;
+  NodePack<Real>* arenas;
+};
+
+template <class Real, int D>
+struct TwoArenas {
+  NodePack<Real> in[BlockShape<D>::arena_nodes];
+  NodePack<Real> out[BlockShape<D>::arena_nodes];
+};
+
+/// Lays `nodes` into an arena, lets `force(i, n, G)` answer the step gradients G = dt grad v of each pack of particles,
+/// and sums V dt D^-1 force w (x_i - x_p) into the bin's own arena, run by run as in p2g.
+template <class Real, int D, class Force>
+TRIBO_HD void exchange(const Team& team, Index b, const ParticleAccess<Real, D>& access, const NodePack<Real>* nodes,
+                       TwoArenas<Real, D>& scratch, const Force& force) {
+  using T = ParticlePack<Real>;
+  using Pack = NodePack<Real>;
+  using Shape = BlockShape<D>;
+  constexpr int W = pack_width<Real>;
+  fill_arena<D, 3>(team, access.bin_blocks + Size{b} * Shape::neighbors, nodes, scratch.in);
+  for (int i = team.rank(); i < Shape::arena_nodes; i += Team::size) scratch.out[i] = Pack(Real(0));
+  team.barrier();
+
+  const Bin<D> bin = access.bins[b];
+  Index begin = bin.begin;
+  Index end = bin.end;
+  if constexpr (Team::size > 1) {
+    end = first_of_cell<3>(access.p.x, Real(1) / access.dx, bin, team.rank() + 1);
+    begin = first_of_cell<3>(access.p.x, Real(1) / access.dx, bin, team.rank());
+  }
+  const Real scale = access.inverse_density[bin.group] * access.dt * Real(4) / access.dx;
+  Pack acc[Shape::stencil];  // stays in registers: every loop over it is unrolled
+  TRIBO_UNROLL
+  for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
+  int current = -1;
+  for (Index i = begin; i < end; i += W) {
+    const int n = end - i < W ? static_cast<int>(end - i) : W;
+    T x[D], m;
+    load_columns(access.p.x, i, n, x);
+    load_columns(access.p.m, i, n, &m);
+    const PackStencil<Real, D> stencil(x, T(Real(1) / access.dx), bin.block);
+    const PackSample<Real, D> seen = sample_pack(stencil, n, scratch.in);
+    const Mat<T, D> slope = force(i, n, velocity_gradient(seen.moment, T(access.dx)) * T(access.dt)) * (m * T(scale));
+
+    Real weights[D][3][W], at_base[D][W], slopes[D][D][W], cells[W];
+    for (int k = 0; k < D; ++k) {
+      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], weights[k][j]);
+      T q = T(Real(0));
+      for (int j = 0; j < D; ++j) {
+        q = fma(-slope(k, j), stencil.offset[j], q);
+        spill<Real>(slope(k, j), slopes[k][j]);
+      }
+      spill<Real>(q, at_base[k]);
+    }
+    spill<Real>(stencil.cell, cells);
+    for (int l = 0; l < n; ++l) {
+      const int cell = static_cast<int>(cells[l]);
+      if (cell != current) {
+        if (current >= 0) add_run<Real, D>(current, acc, scratch.out);
+        TRIBO_UNROLL
+        for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
+        current = cell;
+      }
+      MomentumPacket<Real, D> packet;
+      for (int k = 0; k < D; ++k)
+        for (int j = 0; j < 3; ++j) packet.weight[k][j] = weights[k][j][l];
+      packet.at_base = node_pack<Real>(at_base[0][l], at_base[1][l], D == 3 ? at_base[D - 1][l] : Real(0), Real(0));
+      for (int j = 0; j < D; ++j)
+        packet.slope[j] =
+            node_pack<Real>(slopes[0][j][l], slopes[1][j][l], D == 3 ? slopes[D - 1][j][l] : Real(0), Real(0));
+      accumulate(packet, acc);
+    }
+  }
+  // Threads of a larger team hold a cell each: node by node, no two cells add to the same one.
+  TRIBO_UNROLL
+  for (int s = 0; s < Shape::stencil; ++s) {
+    if (current >= 0) {
+      Pack& node = scratch.out[current + stencil_offset<D>(s)];
+      node = node + acc[s];
+    }
+    team.barrier();
+  }
+  Pack* const out = access.arenas + Size{b} * Shape::arena_nodes;
+  for (int i = team.rank(); i < Shape::arena_nodes; i += Team::size) out[i] = scratch.out[i];
+}
+
+/// Forces of one bin at the velocities `grid`, and their tangents for the linear systems to come.
+template <class Real, int D, class Law>
+struct LinearizeBin {
+  ParticleAccess<Real, D> access;
+  const NodePack<Real>* grid;
+  Law law;
+  Index first_bin;
+
+  TRIBO_HD void operator()(const Team& team, Index item, TwoArenas<Real, D>& scratch) const {
+    using T = ParticlePack<Real>;
+    exchange(team, first_bin + item, access, grid, scratch, [&](Index i, int n, const Mat<T, D>& G) {
+      Strain<T, D> strain;
+      load_columns(access.p.F, i, n, &strain.F.m[0][0]);
+      load_columns(access.p.history, i, n, strain.history.c);
+      const StepForce<T, D> force = step_force(law, G, strain, T(access.dt));
+      for (int k = 0; k < Sym<T, D * D>::size; ++k) store_pack<Real>(access.tangent[k] + i, force.K.s[k], n);
+      return force.S;
+    });
+  }
+};
+
+/// Changes of the forces for changes of velocity.
+template <class Real, int D>
+struct ApplyTangent {
+  ParticleAccess<Real, D> access;
+  const NodePack<Real>* direction;
+
+  TRIBO_HD void operator()(const Team& team, Index b, TwoArenas<Real, D>& scratch) const {
+    using T = ParticlePack<Real>;
+    exchange(team, b, access, direction, scratch, [&](Index i, int n, const Mat<T, D>& G) {
+      Sym<T, D * D> K;
+      load_columns(access.tangent, i, n, K.s);
+      const T* const g = &G.m[0][0];
+      Mat<T, D> S;
+      for (int r = 0; r < D * D; ++r) {
+        T sum = K(r, 0) * g[0];
+        for (int c = 1; c < D * D; ++c) sum = fma(K(r, c), g[c], sum);
+        (&S.m[0][0])[r] = sum;
+      }
+      return S;
+    });
+  }
+};
+
+/// Largest velocity component of a bin's particles. Not of nodes: light ones at the rim of a body may fly, since their
+/// motion hardly strains or moves any particle.
+template <class Real, int D>
+struct SpeedOfBin {
+  ParticleAccess<Real, D> access;
+  const NodePack<Real>* grid;
+  Real* speed;
+
+  struct Scratch {
+    NodePack<Real> node[BlockShape<D>::arena_nodes];
+    Real speed[Team::size];
+  };
+  TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
+    using T = ParticlePack<Real>;
+    constexpr int W = pack_width<Real>;
+    fill_arena<D, 3>(team, access.bin_blocks + Size{b} * BlockShape<D>::neighbors, grid, scratch.node);
+    team.barrier();
+    const Bin<D> bin = access.bins[b];
+    Real fastest = Real(0);
+    for (Index i = bin.begin + team.rank() * W; i < bin.end; i += Team::size * W) {
+      const int n = bin.end - i < W ? static_cast<int>(bin.end - i) : W;
+      T x[D];
+      load_columns(access.p.x, i, n, x);
+      const PackStencil<Real, D> stencil(x, T(Real(1) / access.dx), bin.block);
+      const PackSample<Real, D> seen = sample_pack(stencil, n, scratch.node);
+      for (int k = 0; k < D; ++k) {
+        Real each[W];
+        spill<Real>(abs(seen.v[k]), each);
+        for (int l = 0; l < n; ++l) fastest = LargerOrNan<Real>{}(fastest, each[l]);
+      }
+    }
+    scratch.speed[team.rank()] = fastest;
+    team.barrier();
+    if (team.rank() != 0) return;
+    for (int i = 1; i < Team::size; ++i) fastest = LargerOrNan<Real>{}(fastest, scratch.speed[i]);
+    speed[b] = fastest;
+  }
+};
+template <class Real>
+struct LoadSpeed {
+  const Real* speed;
+  TRIBO_HD Real operator()(Index i) const { return speed[i]; }
+};
+
+}  // namespace tribo::TRIBO_BACKEND::implicit
