@@ -772,6 +772,14 @@ TRIBO_HD Lanes<Real, W> power_of_two_below(Lanes<Real, W> a) {
   return a;
 }
 
+/// Lane l of a pack; a number is a pack of one.
+TRIBO_HD float lane(float a, int) { return a; }
+TRIBO_HD double lane(double a, int) { return a; }
+template <class Real, int W>
+TRIBO_HD Real lane(const Lanes<Real, W>& a, int l) {
+  return a[l];
+}
+
 /// The largest lane.
 TRIBO_HD float horizontal_max(float a) { return a; }
 TRIBO_HD double horizontal_max(double a) { return a; }

@@ -8,12 +8,31 @@ struct ResultScratch {
   BinResult<Real, D> result[Team::size];
 };
 
+/// One particle's numbers. These kernels serve the first step and the general transfers, which take particles one by one
+/// too: compiling every law for packs a second time would not pay.
+template <class Real, int D>
+TRIBO_HD Strain<Real, D> strain_of(const ParticlesView<Real, D>& p, Index i) {
+  Strain<Real, D> strain;
+  for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = p.F[k][i];
+  for (int k = 0; k < 2; ++k) strain.history[k] = p.history[k][i];
+  return strain;
+}
+template <class Real, int D>
+TRIBO_HD Vec<Real, D> velocity_of(const ParticlesView<Real, D>& p, Index i) {
+  Vec<Real, D> v;
+  for (int k = 0; k < D; ++k) v[k] = p.v[k][i];
+  return v;
+}
+template <class Real, int D>
+TRIBO_HD Mat<Real, D> matrix_of(const FieldView<Real, D * D>& column, Index i) {
+  Mat<Real, D> m;
+  for (int k = 0; k < D * D; ++k) (&m.m[0][0])[k] = column[k][i];
+  return m;
+}
+
 /// Strain and stress of one bin's particles after a step whose velocity gradients are known.
 template <class Real, int D, class Law>
 struct DeformBin {
-  using T = ParticlePack<Real>;
-  static constexpr int W = pack_width<Real>;
-
   ParticlesView<Real, D> p;
   FieldView<Real, D * D> gradient;
   const Bin<D>* bins;
@@ -25,15 +44,15 @@ struct DeformBin {
 
   TRIBO_HD void operator()(const Team& team, Index item, ResultScratch<Real, D>& scratch) const {
     const Index b = first_bin + item;
-    const Bin<D> bin = bins[b];
-    Extremes<Real, D> extremes;
-    for (Index i = bin.begin + team.rank() * W; i < bin.end; i += Team::size * W) {
-      const int n = bin.end - i < W ? static_cast<int>(bin.end - i) : W;
-      Vec<T, D> v;
-      Mat<T, D> L;
-      load_columns(p.v, i, n, v.c);
-      load_columns(gradient, i, n, &L.m[0][0]);
-      extremes.add(i, n, v, L, T(dx), deform_pack<Real>(p, law, i, n, L, T(dt)));
+    Extremes<Real, D, Real> extremes;
+    for (Index i = bins[b].begin + team.rank(); i < bins[b].end; i += Team::size) {
+      const Mat<Real, D> L = matrix_of<Real, D>(gradient, i);
+      Strain<Real, D> strain = strain_of(p, i);
+      const Response<Real, D> response = step_law(law, L, dt, strain);
+      extremes.add(i, 1, velocity_of(p, i), L, dx, response);
+      for (int k = 0; k < D * D; ++k) p.F[k][i] = (&strain.F.m[0][0])[k];
+      for (int k = 0; k < 2; ++k) p.history[k][i] = strain.history[k];
+      for (int k = 0; k < Sym<Real, D>::size; ++k) p.tau[k][i] = response.tau.s[k];
     }
     join_results(team, extremes, scratch.result, results[b]);
   }
@@ -42,9 +61,6 @@ struct DeformBin {
 /// Stress of particles that have not moved: the first step's.
 template <class Real, int D, class Law>
 struct StressBin {
-  using T = ParticlePack<Real>;
-  static constexpr int W = pack_width<Real>;
-
   ParticlesView<Real, D> p;
   const Bin<D>* bins;
   Law law;
@@ -54,20 +70,11 @@ struct StressBin {
 
   TRIBO_HD void operator()(const Team& team, Index item, ResultScratch<Real, D>& scratch) const {
     const Index b = first_bin + item;
-    const Bin<D> bin = bins[b];
-    Extremes<Real, D> extremes;
-    for (Index i = bin.begin + team.rank() * W; i < bin.end; i += Team::size * W) {
-      const int n = bin.end - i < W ? static_cast<int>(bin.end - i) : W;
-      Vec<T, D> v;
-      Mat<T, D> C;
-      Strain<T, D> strain;
-      load_columns(p.v, i, n, v.c);
-      load_columns(p.C, i, n, &C.m[0][0]);
-      load_columns(p.F, i, n, &strain.F.m[0][0]);
-      load_columns(p.history, i, n, strain.history.c);
-      const Response<T, D> response = law.response(strain);
-      extremes.add(i, n, v, C, T(dx), response);
-      for (int k = 0; k < Sym<T, D>::size; ++k) store_pack<Real>(p.tau[k] + i, response.tau.s[k], n);
+    Extremes<Real, D, Real> extremes;
+    for (Index i = bins[b].begin + team.rank(); i < bins[b].end; i += Team::size) {
+      const Response<Real, D> response = law.response(strain_of(p, i));
+      extremes.add(i, 1, velocity_of(p, i), matrix_of<Real, D>(p.C, i), dx, response);
+      for (int k = 0; k < Sym<Real, D>::size; ++k) p.tau[k][i] = response.tau.s[k];
     }
     join_results(team, extremes, scratch.result, results[b]);
   }
@@ -85,9 +92,7 @@ struct ObserveParticle {
 
   TRIBO_HD void operator()(Index item) const {
     const Index i = first + item;
-    Strain<Real, D> strain;
-    for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = p.F[k][i];
-    for (int k = 0; k < 2; ++k) strain.history[k] = p.history[k][i];
+    const Strain<Real, D> strain = strain_of(p, i);
     energy_density[i] = law.energy(strain);
     volume_ratio[i] = law.volume_ratio(strain);
     Vec<Real, D> squared_stretches;

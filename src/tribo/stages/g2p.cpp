@@ -78,7 +78,10 @@ struct GatherBin {
       load_columns(p.v, i, n, own);
       for (int k = 0; k < D; ++k) v[k] = v[k] + own[k];
     }
-    const Response<T, D> response = deform_pack<Real>(p, law, i, n, L, T(dt));
+    Strain<T, D> strain;
+    load_columns(p.F, i, n, &strain.F.m[0][0]);
+    load_columns(p.history, i, n, strain.history.c);
+    const Response<T, D> response = step_law(law, L, T(dt), strain);
     extremes.add(i, n, v, L, T(dx), response);
 
     const Mat<T, D> C = rule.kept(L);
@@ -86,7 +89,12 @@ struct GatherBin {
       store_pack<Real>(p.x[k] + i, fma(T(dt), seen.v[k], x[k]), n);
       store_pack<Real>(p.v[k] + i, v[k], n);
     }
-    for (int k = 0; k < D * D; ++k) store_pack<Real>(p.C[k] + i, (&C.m[0][0])[k], n);
+    for (int k = 0; k < D * D; ++k) {
+      store_pack<Real>(p.C[k] + i, (&C.m[0][0])[k], n);
+      store_pack<Real>(p.F[k] + i, (&strain.F.m[0][0])[k], n);
+    }
+    for (int k = 0; k < 2; ++k) store_pack<Real>(p.history[k] + i, strain.history[k], n);
+    for (int k = 0; k < Sym<T, D>::size; ++k) store_pack<Real>(p.tau[k] + i, response.tau.s[k], n);
   }
 };
 

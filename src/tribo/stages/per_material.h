@@ -11,10 +11,9 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real, int D>
 using BinResult = typename Workspace<Real, D>::BinResult;
 
-/// Largest speed and stiffness of the particles one thread has seen, and its first bad one.
-template <class Real, int D>
+/// Largest speed and stiffness of the particles one thread has seen, and its first bad one. T is a pack or one number.
+template <class Real, int D, class T = ParticlePack<Real>>
 struct Extremes {
-  using T = ParticlePack<Real>;
   T speed = T(Real(0));
   T stiffness = T(Real(0));
   Index first_bad = Workspace<Real, D>::none;
@@ -35,15 +34,13 @@ struct Extremes {
     constexpr Real huge = Real(1e30);
     const auto fine = all < T(huge);
     if (tribo::all(fine)) return;
-    Real each[pack_width<Real>];
-    spill<Real>(all, each);
     for (int l = n - 1; l >= 0; --l)
-      if (!(each[l] < huge) && i + l < first_bad) first_bad = i + l;
+      if (!(lane(all, l) < huge) && i + l < first_bad) first_bad = i + l;
   }
 };
 
-template <class Real, int D>
-TRIBO_HD void join_results(const Team& team, const Extremes<Real, D>& mine, BinResult<Real, D>* shared,
+template <class Real, int D, class T>
+TRIBO_HD void join_results(const Team& team, const Extremes<Real, D, T>& mine, BinResult<Real, D>* shared,
                            BinResult<Real, D>& out) {
   shared[team.rank()] = {horizontal_max(mine.speed), horizontal_max(mine.stiffness), mine.first_bad};
   team.barrier();
@@ -57,21 +54,14 @@ TRIBO_HD void join_results(const Team& team, const Extremes<Real, D>& mine, BinR
   out = r;
 }
 
-/// Strain and stress of a pack of particles after a step with velocity gradient L.
-template <class Real, int D, class Law, class T>
-TRIBO_HD Response<T, D> deform_pack(const ParticlesView<Real, D>& p, const Law& law, Index i, int n, const Mat<T, D>& L,
-                                    const T& dt) {
-  Strain<T, D> strain;
-  load_columns(p.F, i, n, &strain.F.m[0][0]);
-  load_columns(p.history, i, n, strain.history.c);
+/// Stress after a step with velocity gradient L, and the strain there.
+template <class Law, class T, int D>
+TRIBO_HD Response<T, D> step_law(const Law& law, const Mat<T, D>& L, const T& dt, Strain<T, D>& strain) {
   Response<T, D> response = advance_law(law, L * dt, strain, dt);
   if constexpr (Viscous<Law>) {
     const Sym<T, D> viscous = law.viscous_stress(L, strain);
     for (int k = 0; k < Sym<T, D>::size; ++k) response.tau.s[k] = response.tau.s[k] + viscous.s[k];
   }
-  for (int k = 0; k < D * D; ++k) store_pack<Real>(p.F[k] + i, (&strain.F.m[0][0])[k], n);
-  for (int k = 0; k < 2; ++k) store_pack<Real>(p.history[k] + i, strain.history[k], n);
-  for (int k = 0; k < Sym<T, D>::size; ++k) store_pack<Real>(p.tau[k] + i, response.tau.s[k], n);
   return response;
 }
 
