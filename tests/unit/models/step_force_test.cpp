@@ -103,8 +103,11 @@ TYPED_TEST(StepForceInDouble, TangentIsTheDerivative) {
     constexpr double size = 1e-6;
     int compared = 0, exact = 0;  // the latter where nothing had to be taken as 0
     for (int k = 0; k < trials; ++k) {
-      const Strain<double, D> strain = random_strain<D>(law, random);
-      const Mat<double, D> G = random_matrix<D>(random) * (k % 2 ? 0.03 : 0.002);
+      // Only in tension does nothing have to be taken as 0: pressure makes turning unstable.
+      const bool pulled = k % 4 == 0;
+      const Strain<double, D> strain = pulled ? rest<Law, D, double>(law) : random_strain<D>(law, random);
+      Mat<double, D> G = random_matrix<D>(random) * (pulled ? 0.0005 : k % 2 ? 0.03 : 0.002);
+      if (pulled) G = G + Mat<double, D>::identity() * 0.004;
       if constexpr (!associated) {
         Strain<double, D> moved = strain;
         advance_law(law, G, moved, time_step);
@@ -142,7 +145,7 @@ TYPED_TEST(StepForceInDouble, TangentIsTheDerivative) {
       ASSERT_LE(largest(gap), small) << "trial " << k;
     }
     EXPECT_GT(compared, trials / 40);
-    if constexpr (!VolumeLaw<Law, double>) EXPECT_GT(exact, 0);
+    if constexpr (!VolumeLaw<Law, double> && !std::is_base_of_v<Grains<double>, Law>) EXPECT_GT(exact, 0);
   });
 }
 
