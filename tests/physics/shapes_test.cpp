@@ -71,7 +71,7 @@ TEST(MeshCollider, CarriesWhatLiesOnIt) {
 /// How far any particle of water gets out of a tank of 0.4 x 0.6 x 0.4 m, turned about y [m].
 double leak(const std::string& shape, double degrees) {
   Simulation simulation = simulate(fmt::format(
-      R"({{"tribo": 1, "fps": 10, "duration": 1, "grid": {{"dx": 0.025}},
+      R"({{"tribo": 1, "fps": 10, "duration": 0.6, "grid": {{"dx": 0.025}},
            "objects": [{{"name": "water", "type": "particles", "shape": {{"box": [0.2, 0.3, 0.25]}}, "material": "water",
                          "at": [0, 0.15, 0]}}],
            "colliders": [{{"shape": {}, "at": [0, 0.3, 0], "inside": true,

@@ -61,7 +61,10 @@ struct DistanceGrid {
     const Real beyond = sign * s.distance;
     if (beyond < -slack) return;
     const Vec<Real, 3> away = -sign * s.normal;
-    const Vec<Real, 3> before = p + (beyond + Real(2) * spacing) * away;
+    // Two cells before the surface, in two goes: behind a corner the direction is good to some degrees only.
+    const Vec<Real, 3> foot = p + (beyond + spacing) * away;
+    const SurfacePoint<Real, 3> there = nearest(foot);
+    const Vec<Real, 3> before = foot - sign * (sign * there.distance + Real(2) * spacing) * there.normal;
     Vec<Real, 3> walls[12];
     int count = 0;
     SurfacePoint<Real, 3> own{-beyond, away};  // the wall that the nearest point is on, if it is on one
@@ -73,9 +76,9 @@ struct DistanceGrid {
       q[u] += (i % 2 == 0 ? Real(3) : Real(-3)) * spacing;
       q[v] += (i % 4 < 2 ? Real(3) : Real(-3)) * spacing;
       const SurfacePoint<Real, 3> around = interpolated(place_within(q));
-      // Where the nearest wall changes the gradient is shorter; such places say nothing.
+      // Where the nearest wall changes the gradient is not of length 1; such places say nothing.
       const SurfacePoint<Real, 3> slope = length_and_direction(-sign * around.normal);
-      if (!(sign * around.distance <= Real(0)) || slope.distance < Real(0.97)) continue;
+      if (!(sign * around.distance <= slack) || std::abs(slope.distance - Real(1)) > Real(0.03)) continue;
       const Vec<Real, 3>& n = slope.normal;
       const Real depth = sign * around.distance - dot(p - q, n);
       if (dot(n, away) > likeness) {
