@@ -93,7 +93,28 @@ class PoissonDisk {
 
   std::vector<Point<D>> fill(double inset) {
     if (!place_first(inset)) return {};
-    std::vector<std::int32_t> active = {0};
+    grow();
+    // A shape of several pieces: what lies out of reach of every point begins anew.
+    Vec<std::int64_t, D> cell = Vec<std::int64_t, D>::zero();
+    for (std::size_t index = 0; index < grid_.size(); ++index) {
+      Point<D> center;
+      for (int i = 0; i < D; ++i) center[i] = bounds_.low[i] + (double(cell[i]) + 0.5) * cell_edge();
+      if (grid_[index] == empty && shape_.nearest(center).distance < -inset_ && is_free(center, 2 * radius_)) {
+        place(center);
+        grow();
+      }
+      for (int axis = D - 1; axis >= 0 && ++cell[axis] == count_[axis]; --axis) cell[axis] = 0;
+    }
+    return std::move(points_);
+  }
+
+ private:
+  static constexpr int chances = 30;
+  static constexpr std::int32_t empty = -1;
+
+  /// From the last point placed until no active point finds room for a neighbor.
+  void grow() {
+    std::vector<std::int32_t> active = {std::int32_t(points_.size()) - 1};
     while (!active.empty()) {
       const std::size_t pick =
           std::min(static_cast<std::size_t>(random_.next() * static_cast<double>(active.size())), active.size() - 1);
@@ -104,12 +125,7 @@ class PoissonDisk {
         active.pop_back();
       }
     }
-    return std::move(points_);
   }
-
- private:
-  static constexpr int chances = 30;
-  static constexpr std::int32_t empty = -1;
 
   double cell_edge() const { return radius_ / std::sqrt(double(D)); }
 
@@ -154,7 +170,7 @@ class PoissonDisk {
   bool place_near(Point<D> center) {  // by value: `place` moves the points
     for (int chance = 0; chance < chances; ++chance) {
       const Point<D> p = center + offset();
-      if (is_free(p) && shape_.nearest(p).distance < -inset_) {
+      if (is_free(p, radius_) && shape_.nearest(p).distance < -inset_) {
         place(p);
         return true;
       }
@@ -172,12 +188,13 @@ class PoissonDisk {
     }
   }
 
-  bool is_free(const Point<D>& p) const {
+  /// Whether p is within the bounds and no point is nearer to it than `distance`.
+  bool is_free(const Point<D>& p, double distance) const {
     Vec<std::int64_t, D> low, high;
     for (int i = 0; i < D; ++i) {
       if (p[i] < bounds_.low[i] || p[i] > bounds_.high[i]) return false;
-      low[i] = cell_along(p[i] - radius_, i);
-      high[i] = cell_along(p[i] + radius_, i);
+      low[i] = cell_along(p[i] - distance, i);
+      high[i] = cell_along(p[i] + distance, i);
     }
     Vec<std::int64_t, D> cell = low;
     for (;;) {
@@ -185,7 +202,7 @@ class PoissonDisk {
       const std::size_t row = cell_index(cell);
       for (std::int64_t k = 0; k <= high[D - 1] - low[D - 1]; ++k) {
         const std::int32_t other = grid_[row + std::size_t(k)];
-        if (other != empty && squared_norm(points_[std::size_t(other)] - p) < radius_ * radius_) return false;
+        if (other != empty && squared_norm(points_[std::size_t(other)] - p) < distance * distance) return false;
       }
       int axis = D - 2;
       while (axis >= 0 && ++cell[axis] > high[axis]) {

@@ -127,10 +127,16 @@ TEST(DistanceField, FarFieldIsCloseAndSignsAreRight) {
     const P p = random_point(random, k % 2 ? 1.2 : 5);
     const double exact = std::sqrt(squared_norm(p)) - 1;
     const auto s = view(field).nearest(p);
-    ASSERT_NEAR(s.distance, exact, 0.03 + 0.05 * std::abs(exact)) << p[0] << " " << p[1] << " " << p[2];
-    if (std::abs(exact) > 0.01) ASSERT_EQ(s.distance < 0, exact < 0);
+    // Deep inside, where the distance has a tip, samples lie a block apart: it is cut by half its diagonal at most.
+    const double tip = exact < 0 ? 0.5 * std::sqrt(3.0) * 8 * 0.03 : 0;
+    ASSERT_NEAR(s.distance, exact, 0.03 + 0.05 * std::abs(exact) + tip) << p[0] << " " << p[1] << " " << p[2];
+    if (std::abs(exact) > 0.01) {
+      ASSERT_EQ(s.distance < 0, exact < 0);
+    }
     ASSERT_NEAR(squared_norm(s.normal), 1, 1e-12);
-    if (exact > 0) ASSERT_GT(dot(s.normal, p), 0.98 * std::sqrt(squared_norm(p)));
+    if (exact > 0) {
+      ASSERT_GT(dot(s.normal, p), 0.98 * std::sqrt(squared_norm(p)));
+    }
   }
 }
 
