@@ -97,13 +97,90 @@ TRIBO_HD PackSample<Real, D> sample_pack(const PackStencil<Real, D>& stencil, in
   return r;
 }
 
-/// The sums of a run of particles in one cell, added to the nodes of their stencil.
+/// What a pack of particles gives to the grid, a row per quantity and a column per particle.
 template <class Real, int D>
-TRIBO_HD void add_run(int cell, const NodePack<Real>* acc, NodePack<Real>* node) {
+struct ScatterRows {
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+
+  Real weight[D][3][W];
+  Real at_base[D][W];   ///< momentum at the base node
+  Real slope[D][D][W];  ///< its change from node to node: row, column
+  Real mass[W];
+  Real cell[W];
+
+  TRIBO_HD void set(const PackStencil<Real, D>& stencil, const Vec<T, D>& at_particle, const Mat<T, D>& A, const T& m) {
+    for (int k = 0; k < D; ++k) {
+      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], weight[k][j]);
+      T q = at_particle[k];
+      for (int j = 0; j < D; ++j) q = fma(-A(k, j), stencil.offset[j], q);
+      spill<Real>(q, at_base[k]);
+      for (int j = 0; j < D; ++j) spill<Real>(A(k, j), slope[k][j]);
+    }
+    spill<Real>(m, mass);
+    spill<Real>(stencil.cell, cell);
+  }
+
+  /// A column, in the form that adds to nodes.
+  TRIBO_HD MomentumPacket<Real, D> packet(int l) const {
+    MomentumPacket<Real, D> r;
+    for (int k = 0; k < D; ++k)
+      for (int j = 0; j < 3; ++j) r.weight[k][j] = weight[k][j][l];
+    r.at_base = node_pack<Real>(at_base[0][l], at_base[1][l], D == 3 ? at_base[D - 1][l] : Real(0), mass[l]);
+    for (int j = 0; j < D; ++j)
+      r.slope[j] = node_pack<Real>(slope[0][j][l], slope[1][j][l], D == 3 ? slope[D - 1][j][l] : Real(0), Real(0));
+    return r;
+  }
+};
+
+/// Sums what prepare(i, n, rows) says of each pack of a bin's particles into its arena. Particles are in order of
+/// cells, so the sums of a cell stay in registers and reach the arena once per run. A team of one thread walks all
+/// runs; a team of many takes a cell per thread and adds the runs node by node in phases, in each of which no two cells
+/// share a node. Either way the order of additions is fixed.
+template <class Real, int D, class Prepare>
+TRIBO_HD void scatter_bin(const Team& team, const FieldView<Real, D>& x, Real dx, const Bin<D>& bin,
+                          NodePack<Real>* arena, const Prepare& prepare) {
+  using Pack = NodePack<Real>;
+  using Shape = BlockShape<D>;
+  constexpr int W = pack_width<Real>;
+  Index begin = bin.begin;
+  Index end = bin.end;
+  if constexpr (Team::size > 1) {
+    end = first_of_cell<3>(x, Real(1) / dx, bin, team.rank() + 1);
+    begin = first_of_cell<3>(x, Real(1) / dx, bin, team.rank());
+  }
+  Pack acc[Shape::stencil];  // stays in registers: every loop over it is unrolled
   TRIBO_UNROLL
-  for (int s = 0; s < BlockShape<D>::stencil; ++s) {
-    NodePack<Real>& to = node[cell + stencil_offset<D>(s)];
-    to = to + acc[s];
+  for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
+  int current = -1;
+  ScatterRows<Real, D> rows;
+  for (Index i = begin; i < end; i += W) {
+    const int n = end - i < W ? static_cast<int>(end - i) : W;
+    prepare(i, n, rows);
+    for (int l = 0; l < n; ++l) {
+      const int cell = static_cast<int>(rows.cell[l]);
+      if (cell != current) {
+        if (current >= 0) {
+          TRIBO_UNROLL
+          for (int s = 0; s < Shape::stencil; ++s) {
+            Pack& node = arena[current + stencil_offset<D>(s)];
+            node = node + acc[s];
+          }
+        }
+        TRIBO_UNROLL
+        for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
+        current = cell;
+      }
+      accumulate(rows.packet(l), acc);
+    }
+  }
+  TRIBO_UNROLL
+  for (int s = 0; s < Shape::stencil; ++s) {
+    if (current >= 0) {
+      Pack& node = arena[current + stencil_offset<D>(s)];
+      node = node + acc[s];
+    }
+    team.barrier();
   }
 }
 

@@ -35,70 +35,21 @@ TRIBO_HD void exchange(const Team& team, Index b, const ParticleAccess<Real, D>&
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
   using Shape = BlockShape<D>;
-  constexpr int W = pack_width<Real>;
   fill_arena<D, 3>(team, access.bin_blocks + Size{b} * Shape::neighbors, nodes, scratch.in);
   for (int i = team.rank(); i < Shape::arena_nodes; i += Team::size) scratch.out[i] = Pack(Real(0));
   team.barrier();
 
   const Bin<D> bin = access.bins[b];
-  Index begin = bin.begin;
-  Index end = bin.end;
-  if constexpr (Team::size > 1) {
-    end = first_of_cell<3>(access.p.x, Real(1) / access.dx, bin, team.rank() + 1);
-    begin = first_of_cell<3>(access.p.x, Real(1) / access.dx, bin, team.rank());
-  }
   const Real scale = access.inverse_density[bin.group] * access.dt * Real(4) / access.dx;
-  Pack acc[Shape::stencil];  // stays in registers: every loop over it is unrolled
-  TRIBO_UNROLL
-  for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
-  int current = -1;
-  for (Index i = begin; i < end; i += W) {
-    const int n = end - i < W ? static_cast<int>(end - i) : W;
+  scatter_bin<Real, D>(team, access.p.x, access.dx, bin, scratch.out, [&](Index i, int n, ScatterRows<Real, D>& rows) {
     T x[D], m;
     load_columns(access.p.x, i, n, x);
     load_columns(access.p.m, i, n, &m);
     const PackStencil<Real, D> stencil(x, T(Real(1) / access.dx), bin.block);
     const PackSample<Real, D> seen = sample_pack(stencil, n, scratch.in);
     const Mat<T, D> slope = force(i, n, velocity_gradient(seen.moment, T(access.dx)) * T(access.dt)) * (m * T(scale));
-
-    Real weights[D][3][W], at_base[D][W], slopes[D][D][W], cells[W];
-    for (int k = 0; k < D; ++k) {
-      for (int j = 0; j < 3; ++j) spill<Real>(stencil.weight[k][j], weights[k][j]);
-      T q = T(Real(0));
-      for (int j = 0; j < D; ++j) {
-        q = fma(-slope(k, j), stencil.offset[j], q);
-        spill<Real>(slope(k, j), slopes[k][j]);
-      }
-      spill<Real>(q, at_base[k]);
-    }
-    spill<Real>(stencil.cell, cells);
-    for (int l = 0; l < n; ++l) {
-      const int cell = static_cast<int>(cells[l]);
-      if (cell != current) {
-        if (current >= 0) add_run<Real, D>(current, acc, scratch.out);
-        TRIBO_UNROLL
-        for (int s = 0; s < Shape::stencil; ++s) acc[s] = Pack(Real(0));
-        current = cell;
-      }
-      MomentumPacket<Real, D> packet;
-      for (int k = 0; k < D; ++k)
-        for (int j = 0; j < 3; ++j) packet.weight[k][j] = weights[k][j][l];
-      packet.at_base = node_pack<Real>(at_base[0][l], at_base[1][l], D == 3 ? at_base[D - 1][l] : Real(0), Real(0));
-      for (int j = 0; j < D; ++j)
-        packet.slope[j] =
-            node_pack<Real>(slopes[0][j][l], slopes[1][j][l], D == 3 ? slopes[D - 1][j][l] : Real(0), Real(0));
-      accumulate(packet, acc);
-    }
-  }
-  // Threads of a larger team hold a cell each: node by node, no two cells add to the same one.
-  TRIBO_UNROLL
-  for (int s = 0; s < Shape::stencil; ++s) {
-    if (current >= 0) {
-      Pack& node = scratch.out[current + stencil_offset<D>(s)];
-      node = node + acc[s];
-    }
-    team.barrier();
-  }
+    rows.set(stencil, Vec<T, D>::zero(), slope, T(Real(0)));
+  });
   Pack* const out = access.arenas + Size{b} * Shape::arena_nodes;
   for (int i = team.rank(); i < Shape::arena_nodes; i += Team::size) out[i] = scratch.out[i];
 }
