@@ -251,7 +251,10 @@ void Solver<Real, D>::emit() {
       work_.nozzles.push_back({e, emitter.pose, emitter.velocity});
   }
   for (const SinkSpec& sink : model_.sinks)  // what lies in a sink that begins goes at once, not with the next sort
-    if (sink.from > state_.sorted_at && sink.from <= state_.time) state_.bin_count = 0;
+    if (sink.from > state_.sorted_at && sink.from <= state_.time) {
+      take_columns(exec_, state_, work_);
+      state_.bin_count = 0;
+    }
 }
 
 template <class Real, int D>
@@ -351,7 +354,10 @@ StepReport Solver<Real, D>::step(double until) {
   Index bad = Workspace<Real, D>::none;
   double taken = 0;
   try {
+    exec_.begin_step();
     taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad, report.solve);
+    exec_.end_step();
+    state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
   }
@@ -405,6 +411,7 @@ void Solver<Real, D>::report_runaway(const std::string& what) {
 
 template <class Real, int D>
 std::vector<ObjectSums> Solver<Real, D>::measure() {
+  settle(exec_, state_, work_);
   Array<Real> energy_density, volume_ratio, strain_norm;
   observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   std::vector<ObjectSums> sums(model_.objects.size());
@@ -466,6 +473,7 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
 
 template <class Real, int D>
 Frame Solver<Real, D>::frame(int number) {
+  settle(exec_, state_, work_);
   const auto n = static_cast<std::size_t>(state_.count);
   Frame frame;
   frame.number = number;
@@ -552,6 +560,7 @@ EngineFlows Solver<Real, D>::flows() const {
 
 template <class Real, int D>
 void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
+  settle(exec_, state_, work_);
   const std::vector<double> numbers = scalars(state_);
   visit("scalars", DType::f64, static_cast<std::int64_t>(numbers.size()), numbers.data());
   std::vector<Bin<D>> bins(static_cast<std::size_t>(state_.bin_count));
@@ -581,6 +590,7 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
 
 template <class Real, int D>
 void Solver<Real, D>::load(const Container& checkpoint) {
+  take_columns(exec_, state_, work_);
   const std::span<const double> numbers = expect_array<double>(checkpoint, "scalars", 5);
   const std::span<const Index> ids = expect_array<Index>(checkpoint, "id.0", -1);
   const auto n = static_cast<Index>(ids.size());

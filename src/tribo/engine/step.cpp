@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tribo/engine/solver.h"
 
@@ -11,10 +12,20 @@ constexpr double drift_limit = drift_cells * 0.99;
 /// How often an implicit step that does not converge is tried again with half its length.
 constexpr int most_rejections = 5;
 
-bool anything_moves(const std::vector<ColliderSpec>& colliders) {
-  for (const ColliderSpec& collider : colliders)
-    if (collider.motion.keys().size() > 1) return true;
-  return false;
+/// The same step where a backend has its own way for all of it at once.
+template <class Real, int D>
+double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt,
+                      State<Real, D>& state, Workspace<Real, D>& work, Index& bad) {
+  for (;; dt *= 0.5) {
+    const double limit = dt > model.time.dt_min ? model.dx / dt : std::numeric_limits<double>::infinity();
+    const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
+    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, state, work);
+    if (!outcome.taken) continue;
+    bad = outcome.bad;
+    // Bins are as of now; only sinks want to know how far particles have come since they were asked.
+    state.drift = work.sinks.count > 0 ? state.drift + outcome.grid_speed * dt / model.dx : 0;
+    return dt;
+  }
 }
 
 }  // namespace
@@ -22,13 +33,18 @@ bool anything_moves(const std::vector<ColliderSpec>& colliders) {
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
+  if constexpr (steps_packed) {
+    if (!model.time.implicit && pack_if_possible(ex, constants, state, work))
+      return advance_packed(ex, model, constants, dt, state, work, bad);
+  }
   if (state.bin_count == 0 || state.drift > drift_limit) sort_particles(ex, constants, state, work);
   if (!work.grid_valid) build_grid(ex, constants, state, work);
 
   double speed = 0;
   typename Colliders<Real, D>::View colliders;
   for (;;) {
-    colliders = work.colliders.place(ex, model.colliders, state.time, dt, work.nozzles);
+    const StepColliders<Real, D> placed{ex, model.colliders, state.time, dt, work};
+    colliders = placed.during();
     bool converged = true;
     if (model.time.implicit) {
       p2g(ex, constants, state, 0, work);
@@ -51,11 +67,9 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
   state.drift += speed * dt / model.dx + work.rounding;
   if (!model.colliders.empty()) {
-    if (anything_moves(model.colliders))
-      colliders = work.colliders.place(ex, model.colliders, state.time + dt, 0, work.nozzles);
+    colliders = StepColliders<Real, D>{ex, model.colliders, state.time, dt, work}.after();
     state.drift += confine(ex, constants, colliders, state, work) / model.dx;
   }
-  state.step += 1;
   return dt;
 }
 

@@ -4,13 +4,16 @@
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <cstring>
 #include <cub/device/device_for.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tribo/core/errors.h"
 #include "tribo/core/timers.h"
@@ -28,6 +31,9 @@ inline constexpr const char* device_name = "cuda";
 
 /// Particles are sorted every step, so none ever leaves its cell's run and arenas stay as small as they can be.
 inline constexpr int drift_cells = 0;
+
+/// Steps of the common schemes run on a packed copy of the particles (stages/cuda/).
+inline constexpr bool steps_packed = true;
 
 /// One thread handles one particle.
 template <class Real>
@@ -99,34 +105,150 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// Owner of a stream, of scratch memory for CUB and of the times its work took.
+/// Small pieces of host memory on their way to the device. Page-locked, so that the copy need not wait for the stream.
+class Staging {
+ public:
+  Staging() { check(cudaMallocHost(&memory_, size), "allocation of page-locked memory"); }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() { cudaFreeHost(memory_); }
+
+  static constexpr std::size_t largest = 1 << 16;
+
+  void send(cudaStream_t stream, const void* from, void* to, std::size_t bytes) {
+    if (used_ + bytes > size) {  // what is there may still be under way
+      check(cudaStreamSynchronize(stream), "copy to device");
+      used_ = 0;
+    }
+    std::memcpy(memory_ + used_, from, bytes);
+    check(cudaMemcpyAsync(to, memory_ + used_, bytes, cudaMemcpyHostToDevice, stream), "copy to device");
+    used_ += (bytes + 63) / 64 * 64;
+  }
+
+ private:
+  static constexpr std::size_t size = 1 << 21;
+  char* memory_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+/// What stages take on the device, by events in the stream: nothing waits for the host's clock. Steps are many and
+/// alike, so only some are timed and stand for all; what happens between steps is timed always.
+class StageClock {
+ public:
+  StageClock() = default;
+  StageClock(const StageClock&) = delete;
+  StageClock& operator=(const StageClock&) = delete;
+  ~StageClock() {
+    for (const Span& span : spans_) destroy(span);
+    for (const Span& span : spare_) destroy(span);
+  }
+
+  void begin_step() {
+    in_step_ = true;
+    timed_ = steps_++ % stride == 0;
+    if (timed_) ++timed_steps_;
+  }
+  void end_step() { in_step_ = false; }
+
+  template <class Work>
+  void time(cudaStream_t stream, const char* label, const Work& work) {
+    if (in_step_ && !timed_) return work();
+    if (spans_.size() == most_spans) collect();
+    if (spare_.empty()) spare_.push_back(create());
+    Span span = spare_.back();
+    spare_.pop_back();
+    span.label = label;
+    span.in_step = in_step_;
+    check(cudaEventRecord(span.begin, stream), label);
+    work();
+    check(cudaEventRecord(span.end, stream), label);
+    spans_.push_back(span);
+  }
+
+  const std::vector<std::pair<const char*, double>>& entries() {
+    collect();
+    total_.clear();
+    const double weight = timed_steps_ > 0 ? static_cast<double>(steps_) / static_cast<double>(timed_steps_) : 1;
+    for (const auto& [label, seconds] : in_steps_.entries()) total_.add(label, seconds * weight);
+    for (const auto& [label, seconds] : between_.entries()) total_.add(label, seconds);
+    return total_.entries();
+  }
+  void clear() {
+    collect();
+    in_steps_.clear();
+    between_.clear();
+    steps_ = timed_steps_ = 0;
+  }
+
+ private:
+  static constexpr std::int64_t stride = 16;
+  static constexpr std::size_t most_spans = 512;
+  struct Span {
+    cudaEvent_t begin, end;
+    const char* label;
+    bool in_step;
+  };
+  static Span create() {
+    Span span{};
+    check(cudaEventCreate(&span.begin), "event creation");
+    check(cudaEventCreate(&span.end), "event creation");
+    return span;
+  }
+  static void destroy(const Span& span) {
+    cudaEventDestroy(span.begin);
+    cudaEventDestroy(span.end);
+  }
+  void collect() {
+    for (const Span& span : spans_) {
+      check(cudaEventSynchronize(span.end), span.label);
+      float milliseconds = 0;
+      check(cudaEventElapsedTime(&milliseconds, span.begin, span.end), span.label);
+      (span.in_step ? in_steps_ : between_).add(span.label, 1e-3 * static_cast<double>(milliseconds));
+      spare_.push_back(span);
+    }
+    spans_.clear();
+  }
+
+  std::vector<Span> spans_, spare_;
+  Timers in_steps_, between_, total_;
+  std::int64_t steps_ = 0, timed_steps_ = 0;
+  bool in_step_ = false, timed_ = false;
+};
+
+inline void require_gpu() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return;
+  cudaGetLastError();
+  throw DeviceError(std::string("--device cuda: no usable NVIDIA GPU on this machine (") +
+                    (status == cudaSuccess ? "none found" : cudaGetErrorString(status)) +
+                    "); use --device cpu, or install the NVIDIA driver");
+}
+
+/// Owner of a stream, of scratch memory for CUB and of the times its work took. Work is put into the stream and not
+/// waited for; whoever needs a result does.
 class Exec {
  public:
   /// Throws DeviceError when there is no usable GPU.
   explicit Exec(int /*threads*/) {
-    int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) {
-      cudaGetLastError();
-      throw DeviceError(std::string("--device cuda: no usable NVIDIA GPU on this machine (") +
-                        (status == cudaSuccess ? "none found" : cudaGetErrorString(status)) +
-                        "); use --device cpu, or install the NVIDIA driver");
-    }
+    require_gpu();
     check(cudaStreamCreate(&stream_), "stream creation");
+    staging_ = std::make_unique<Staging>();
   }
   Exec(const Exec&) = delete;
   Exec& operator=(const Exec&) = delete;
   ~Exec() { cudaStreamDestroy(stream_); }
 
   int threads() const { return 1; }
-  Timers& timers() { return timers_; }
+  StageClock& timers() { return clock_; }
+  void begin_step() { clock_.begin_step(); }
+  void end_step() { clock_.end_step(); }
   cudaStream_t stream() const { return stream_; }
+  Staging& staging() { return *staging_; }
 
   template <class Work>
   void run(const char* label, const Work& work) {
-    const ScopedTimer timer(timers_, label);
-    work();
-    check(cudaStreamSynchronize(stream_), label);
+    clock_.time(stream_, label, work);
   }
 
   /// Calls a CUB algorithm twice, as CUB wants: once for its scratch size, once to do the work.
@@ -148,7 +270,8 @@ class Exec {
 
  private:
   cudaStream_t stream_ = nullptr;
-  Timers timers_;
+  StageClock clock_;
+  std::unique_ptr<Staging> staging_;
   struct alignas(16) Chunk {
     char bytes[16];
   };
@@ -161,6 +284,7 @@ void copy_to_device(Exec& ex, const T* from, Array<T>& to, Index n) {
   to.resize_discard(n);
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
   if (n == 0) return;
+  if (bytes <= Staging::largest) return ex.staging().send(ex.stream(), from, to.data(), bytes);
   check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyHostToDevice, ex.stream()), "copy to device");
   check(cudaStreamSynchronize(ex.stream()), "copy to device");
 }
@@ -203,7 +327,8 @@ T reduce(Exec& ex, const char* label, Index n, const T& identity, const Map& map
   ex.run_cub(label, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceReduce::Reduce(scratch, bytes, items, slot, n, join, identity, ex.stream());
   });
-  check(cudaMemcpy(&result, slot, sizeof(T), cudaMemcpyDeviceToHost), label);
+  check(cudaMemcpyAsync(&result, slot, sizeof(T), cudaMemcpyDeviceToHost, ex.stream()), label);
+  check(cudaStreamSynchronize(ex.stream()), label);
   return result;
 }
 
@@ -211,11 +336,11 @@ inline Index exclusive_scan(Exec& ex, const char* label, const Array<Index>& in,
   if (n == 0) return 0;
   Index last = 0;
   Index before = 0;
-  check(cudaMemcpy(&last, in.data() + n - 1, sizeof(Index), cudaMemcpyDeviceToHost), label);
+  copy_to_host(ex, in, &last, 1, n - 1);
   ex.run_cub(label, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(scratch, bytes, in.data(), out.data(), n, ex.stream());
   });
-  check(cudaMemcpy(&before, out.data() + n - 1, sizeof(Index), cudaMemcpyDeviceToHost), label);
+  copy_to_host(ex, out, &before, 1, n - 1);
   return before + last;
 }
 

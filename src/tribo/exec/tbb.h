@@ -41,6 +41,9 @@ inline constexpr const char* device_name = "cpu";
 /// a wider arena and saves most sorts (kernels measured both; sorting every step costs a quarter of the speed).
 inline constexpr int drift_cells = 1;
 
+/// Steps run on the particles' columns as they are.
+inline constexpr bool steps_packed = false;
+
 /// Particles handled together by one kernel iteration, as SIMD lanes.
 template <class Real>
 using ParticlePack = default_lanes<Real>;
@@ -79,6 +82,8 @@ class Exec {
 
   int threads() const { return threads_; }
   Timers& timers() { return timers_; }
+  void begin_step() {}
+  void end_step() {}
 
   template <class Work>
   void run(const char* label, const Work& work) {

@@ -23,6 +23,20 @@ TRIBO_HD constexpr double kernel_shift(int nodes) { return 0.5 * (nodes - 2); }
 TRIBO_HD constexpr double kernel_inertia(int nodes) { return nodes == 4 ? 1.0 / 3 : 0.25; }
 TRIBO_HD constexpr double linear_kernel_inertia(double offset) { return offset * (1 - offset); }
 
+/// x / dx, rounded once: whoever finds a particle's cell must find the same one, so on the GPU the product is kept from
+/// being fused with what follows.
+template <class T>
+TRIBO_HD T in_cells(const T& x, const T& inverse_dx) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == sizeof(float))
+    return __fmul_rn(x, inverse_dx);
+  else
+    return __dmul_rn(x, inverse_dx);
+#else
+  return x * inverse_dx;
+#endif
+}
+
 /// The first node a particle touches.
 template <int Nodes, class T>
 TRIBO_HD T base_node(const T& x) {

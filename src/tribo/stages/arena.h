@@ -48,7 +48,7 @@ TRIBO_HD Index first_of_cell(const FieldView<Real, D>& x, Real inverse_dx, const
   while (low < high) {
     const Index middle = low + (high - low) / 2;
     Cell<D> within;
-    for (int k = 0; k < D; ++k) within[k] = static_cast<std::int32_t>(base_node<Kernel>(x[k][middle] * inverse_dx)) & 3;
+    for (int k = 0; k < D; ++k) within[k] = static_cast<std::int32_t>(base_node<Kernel>(in_cells(x[k][middle], inverse_dx))) & 3;
     if (flatten(within, BlockShape<D>::side) < cell) {
       low = middle + 1;
     } else {

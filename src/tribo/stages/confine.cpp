@@ -1,18 +1,14 @@
+#include "tribo/stages/confine.h"
 #include "tribo/stages/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Cells by which a particle may be beyond a surface. Nodes hold back what is around them, so that material comes to
-/// rest up to 0.8 cells beyond a wall that no nodes lie on; an interpolated field cannot do much better than a quarter.
-constexpr double allowed_cells = 0.25;
-/// What is deeper than this was put there by the scene and is left alone.
-constexpr double lost_cells = 2;
-
 /// Puts back the particles of one bin; leaves bins that no collider reaches after a look at their block.
 template <class Real, int D>
 struct ConfineBin {
-  using Shape = BlockShape<D>;
+  /// Particles have moved by up to a cell since they were sorted, or by what they may drift.
+  static constexpr double left_by = drift_cells > 0 ? drift_cells : 1;
   struct Scratch {
     Real shift[Team::size];
   };
@@ -26,11 +22,11 @@ struct ConfineBin {
   TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
     const Bin<D> bin = bins[b];
     Real largest = Real(0);
-    if (is_near(bin)) {
+    if (is_near_block<Real, D>(colliders, bin.block, dx, left_by)) {
       for (Index i = bin.begin + team.rank(); i < bin.end; i += Team::size) {
         Vec<Real, D> x;
         for (int k = 0; k < D; ++k) x[k] = p.x[k][i];
-        const Vec<Real, D> to = colliders.pushed_out(x, Real(allowed_cells) * dx, Real(lost_cells) * dx);
+        const Vec<Real, D> to = confined<Real, D>(colliders, x, dx);
         for (int k = 0; k < D; ++k) {
           p.x[k][i] = to[k];
           largest = max(largest, abs(to[k] - x[k]));
@@ -42,16 +38,6 @@ struct ConfineBin {
     if (team.rank() != 0) return;
     for (int i = 1; i < Team::size; ++i) largest = max(largest, scratch.shift[i]);
     bin_shift[b] = largest;
-  }
-
- private:
-  /// Particles of a block lie within `side` cells from its first node (linear kernel), or from half a cell
-  /// (quadratic) or a cell (cubic) above it, give or take their drift.
-  TRIBO_HD bool is_near(const Bin<D>& bin) const {
-    Vec<Real, D> center;
-    for (int k = 0; k < D; ++k) center[k] = dx * (Real(bin.block[k] * Shape::side) + Real(0.5 * (Shape::side + 1)));
-    constexpr double half_diagonal = (0.5 * (Shape::side + 1) + Shape::margin) * (D == 3 ? 1.7321 : 1.4143);
-    return colliders.reaches(center, Real(half_diagonal) * dx);
   }
 };
 

@@ -8,8 +8,8 @@ struct ResultScratch {
   BinResult<Real, D> result[Team::size];
 };
 
-/// One particle's numbers. These kernels serve the first step and the general transfers, which take particles one by one
-/// too: compiling every law for packs a second time would not pay.
+/// One particle's numbers. These kernels serve the first step and the general transfers, which take particles one by
+/// one too: compiling every law for packs a second time would not pay.
 template <class Real, int D>
 TRIBO_HD Strain<Real, D> strain_of(const ParticlesView<Real, D>& p, Index i) {
   Strain<Real, D> strain;
@@ -138,15 +138,17 @@ void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   energy_density.resize_discard(state.count);
   strain_norm.resize_discard(state.count);
   volume_ratio.resize_discard(state.count);
-  each_material(constants, work, [&](const auto& law, Index first, Index count) {
-    const auto& bins = work.host_bins;
-    const Index begin = bins[static_cast<std::size_t>(first)].begin;
-    const Index end = bins[static_cast<std::size_t>(first + count - 1)].end;
-    parallel_for(
-        ex, "observe", end - begin,
-        ObserveParticle<Real, D, std::decay_t<decltype(law)>>{view(state.particles), law, begin, energy_density.data(),
-                                                              volume_ratio.data(), strain_norm.data()});
-  });
+  for (std::size_t g = 0; g < constants.laws.size(); ++g) {
+    const Index begin = work.group_particles[g];
+    const Index end = work.group_particles[g + 1];
+    std::visit(
+        [&]<class Law>(const Law& law) {
+          parallel_for(ex, "observe", end - begin,
+                       ObserveParticle<Real, D, Law>{view(state.particles), law, begin, energy_density.data(),
+                                                     volume_ratio.data(), strain_norm.data()});
+        },
+        constants.laws[g]);
+  }
 }
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                                   \

@@ -37,6 +37,7 @@ struct AddParticle {
 template <class Real, int D>
 void add_particles(Exec& ex, const Newcomers<Real, D>& newcomers, const std::vector<Real>& x, State<Real, D>& state,
                    Workspace<Real, D>& work) {
+  take_columns(ex, state, work);
   const Index n = state.count + newcomers.count;
   each_column(state.particles, [&](const char*, auto& field) {
     for (auto& array : field.c) resize_keep(ex, array, n);

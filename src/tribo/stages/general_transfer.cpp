@@ -21,7 +21,7 @@ struct Stencil {
   TRIBO_HD Stencil(const FieldView<Real, D>& x, Index i, Real inverse_dx, const Cell<D>& block) {
     using Shape = BlockShape<D, Kernel>;
     for (int k = 0; k < D; ++k) {
-      const Real scaled = x[k][i] * inverse_dx;
+      const Real scaled = in_cells(x[k][i], inverse_dx);
       const Real base = base_node<Kernel>(scaled);
       offset[k] = scaled - base;
       const SplineWeights<Real, Kernel> w(offset[k]);

@@ -1,4 +1,5 @@
 #include "tribo/stages/arena.h"
+#include "tribo/stages/grid_node.h"
 #include "tribo/stages/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -31,20 +32,10 @@ struct UpdateBlock {
     Real fastest = Real(0);
     for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
       const Pack sum = sums.node[i];
-      const Real mass = sum[3];
-      Vec<Real, D> v = Vec<Real, D>::zero();
-      if (mass > Real(0)) {
-        const Real inverse = Real(1) / mass;
-        const Cell<D> c = unflatten<D>(i, Shape::side);
-        Vec<Real, D> x;
-        for (int k = 0; k < D; ++k) {
-          v[k] = fma(sum[k], inverse, velocity_gain[k]);
-          x[k] = dx * Real(blocks[b][k] * Shape::side + c[k]);
-        }
-        v = colliders.constrain(x, v, Real(contact_slack) * dx);
-        for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
-      }
-      const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), mass);
+      const Vec<Real, D> v = node_velocity<Real, D>(
+          sum, blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), dx, velocity_gain, colliders);
+      for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
+      const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), sum[3]);
       grid[Size{b} * Shape::nodes + i] = out;
     }
     sums.speed[team.rank()] = fastest;

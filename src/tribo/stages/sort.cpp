@@ -33,7 +33,7 @@ struct BaseCell {
   TRIBO_HD bool at(Index i, Cell<D>& cell) const {
     cell = Cell<D>::zero();
     for (int k = 0; k < D; ++k) {
-      const Real base = floor(x[k][i] * inverse_dx - shift);
+      const Real base = floor(in_cells(x[k][i], inverse_dx) - shift);
       constexpr Real digits = Real(1) / (32 * std::numeric_limits<Real>::epsilon());
       constexpr Real farthest = digits < Real(1e9) ? digits : Real(1e9);
       if (!(base > -farthest && base < farthest)) return false;
@@ -68,14 +68,14 @@ struct JoinExtents {
   }
 };
 
-/// Sort key of a particle: material, block along the Morton curve, cell in the block. What a sink takes goes behind
-/// everything else, sink by sink.
+/// Sort key of a particle: material, block, cell in the block. What a sink takes goes behind everything else, sink by
+/// sink.
 template <class Real, int D>
 struct KeyParticle {
   BaseCell<Real, D> base;
   const Index* object;
   const Index* object_group;
-  Cell<D> origin;
+  TileWindow<D> window;
   int block_bits;
   typename Sinks<Real, D>::View sinks;
   double time;
@@ -100,7 +100,7 @@ struct KeyParticle {
       within[k] = cell[k] & 3;
     }
     const auto group = static_cast<std::uint64_t>(object_group[object[i]]);
-    const std::uint64_t code = group << block_bits | block_code(block, origin);
+    const std::uint64_t code = group << block_bits | window.code(block);
     keys[i] = code << cell_bits | static_cast<std::uint64_t>(flatten(within, 4));
   }
 };
@@ -161,7 +161,7 @@ template <int D>
 struct EmitTouch {
   using Shape = BlockShape<D>;
   const Bin<D>* bins;
-  Cell<D> origin;
+  TileWindow<D> window;
   std::uint64_t* keys;
   Index* values;
 
@@ -169,7 +169,7 @@ struct EmitTouch {
     Cell<D> block = unflatten<D>(i % Shape::neighbors, Shape::neighbor_side);
     const Bin<D>& bin = bins[i / Shape::neighbors];
     for (int k = 0; k < D; ++k) block[k] += bin.block[k] + Shape::first_neighbor;
-    keys[i] = block_code(block, origin);
+    keys[i] = window.code(block);
     values[i] = i;
   }
 };
@@ -215,15 +215,16 @@ Extent<D> nothing() {
   return {Cell<D>::filled(0x7fffffff), Cell<D>::filled(-0x7fffffff), 0x7fffffff};
 }
 
-/// Bits that tell `extent` blocks along each axis apart.
+/// Whether keys can tell the blocks of an extent apart.
 template <int D>
-int code_bits(const Extent<D>& extent) {
-  std::int64_t widest = 1;
-  for (int k = 0; k < D; ++k) {
-    const std::int64_t width = std::int64_t{extent.high[k]} - extent.low[k] + 1;
-    widest = width > widest ? width : widest;
-  }
-  return D * bits_for(widest);
+bool fits_keys(const Extent<D>& extent) {
+  for (int k = 0; k < D; ++k)
+    if (std::int64_t{extent.high[k]} - extent.low[k] >= std::int64_t{1} << key_bits_per_axis) return false;
+  return true;
+}
+template <int D>
+int code_bits(const TileWindow<D>& window) {
+  return bits_for(window.count()) + bits_in_tile<D>;
 }
 
 /// The blocks that arenas of an extent's blocks reach into.
@@ -272,8 +273,8 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   Index n = state.count;
   BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx, Real(kernel_shift(constants.kernel))};
   const Extent<D> extent = reduce(ex, "sort", n, nothing<D>(), ExtentOf<Real, D>{base}, JoinExtents<D>{});
-  const int block_bits = extent.lost == Workspace<Real, D>::none ? code_bits(extent) : 0;
-  if (extent.lost != Workspace<Real, D>::none || code_bits(with_neighbors(extent)) > D * key_bits_per_axis)
+  const bool nowhere = extent.lost != Workspace<Real, D>::none;
+  if (nowhere || (n > 0 && !fits_keys(with_neighbors(extent))))
     throw DivergedError("particles are spread over more than " + std::to_string(4 << key_bits_per_axis) +
                         " cells along an axis, or one is that far from the origin or at no finite position; bring "
                         "objects closer to the "
@@ -281,6 +282,8 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
 
   work.keys.resize_discard(n);
   work.order.resize_discard(n);
+  const auto window = TileWindow<D>::around(extent.low, extent.high);
+  const int block_bits = n > 0 ? code_bits(window) : 0;
   const int group_bits = bits_for(static_cast<std::int64_t>(constants.laws.size()));
   const int sink_bits = bits_for(work.sinks.count);
   const int place_bits = cell_bits + block_bits + group_bits;
@@ -288,7 +291,7 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   const bool drains = work.sinks.count > 0;
   parallel_for(
       ex, "sort", n,
-      KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), extent.low, block_bits,
+      KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), window, block_bits,
                            work.sinks.view(), state.time, taken_bit, work.keys.data(), work.order.data()});
   work.sorter.sort(ex, "sort", work.keys, work.order, n, drains ? taken_bit + 1 : place_bits);
   each_column(state.particles, [&](const char*, auto& field) {
@@ -325,8 +328,9 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   work.flags.resize_discard(touches);
   work.touch.resize_discard(touches);
   work.bin_blocks.resize_discard(touches);
-  parallel_for(ex, "sort", touches, EmitTouch<D>{state.bins.data(), extent.low, work.keys.data(), work.order.data()});
-  work.sorter.sort(ex, "sort", work.keys, work.order, touches, code_bits(extent));
+  const auto window = TileWindow<D>::around(extent.low, extent.high);
+  parallel_for(ex, "sort", touches, EmitTouch<D>{state.bins.data(), window, work.keys.data(), work.order.data()});
+  work.sorter.sort(ex, "sort", work.keys, work.order, touches, touches > 0 ? code_bits(window) : 0);
   parallel_for(ex, "sort", touches, FlagRunStart{work.keys.data(), 0, work.flags.data()});
   work.block_count = exclusive_scan(ex, "sort", work.flags, work.flags, touches);
   work.blocks.resize_discard(work.block_count);
@@ -363,8 +367,15 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   work.host_bins.resize(static_cast<std::size_t>(state.bin_count));
   copy_to_host(ex, state.bins, work.host_bins.data(), state.bin_count);
   work.group_bins.assign(constants.laws.size() + 1, 0);
-  for (const Bin<D>& bin : work.host_bins) ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
-  for (std::size_t g = 1; g < work.group_bins.size(); ++g) work.group_bins[g] += work.group_bins[g - 1];
+  work.group_particles.assign(constants.laws.size() + 1, 0);
+  for (const Bin<D>& bin : work.host_bins) {
+    ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
+    work.group_particles[static_cast<std::size_t>(bin.group) + 1] += bin.end - bin.begin;
+  }
+  for (std::size_t g = 1; g < work.group_bins.size(); ++g) {
+    work.group_bins[g] += work.group_bins[g - 1];
+    work.group_particles[g] += work.group_particles[g - 1];
+  }
   // Half a digit when a position is stored, and one when it is turned into cells.
   double farthest = 0;
   for (int k = 0; k < D && state.bin_count > 0; ++k)

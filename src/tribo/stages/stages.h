@@ -28,6 +28,52 @@ struct Constants {
   bool fast() const { return kernel == 3 && !gradient_forces && transfer.poly_degree == 0; }
 };
 
+/// Brings the columns of the state up to date, where steps run on a packed copy of them.
+template <class Real, int D>
+void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work);
+template <class Real, int D>
+void settle(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
+  if constexpr (steps_packed) unpack_columns(ex, state, work);
+}
+/// The same before they are changed: the packed copy is then out of date.
+template <class Real, int D>
+void take_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
+  settle(ex, state, work);
+  if constexpr (steps_packed) work.packed.active = false;
+}
+
+/// Colliders where they are in a step from `time` to `time + dt`.
+template <class Real, int D>
+struct StepColliders {
+  using View = typename Colliders<Real, D>::View;
+  Exec& ex;
+  const std::vector<ColliderSpec>& specs;
+  double time;
+  double dt;
+  Workspace<Real, D>& work;
+
+  /// For grid nodes, with their mean motion.
+  View during() const { return work.colliders.place(ex, specs, time, dt, work.nozzles); }
+  /// For particles that have moved.
+  View after() const { return work.colliders.place(ex, specs, time + dt, 0, work.nozzles); }
+};
+
+/// The packed copy in step with the state, sorted; false when this scheme, or particles spread as far as these, must
+/// step on the columns.
+template <class Real, int D>
+bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
+
+/// A whole step on the packed copy: p2g to confine, and the sort for the next step. Not taken, and nothing changed,
+/// when a node is faster than `speed_limit`.
+struct PackedOutcome {
+  bool taken = false;
+  double grid_speed = 0;  ///< largest velocity component of a node [m/s]
+  Index bad = 0;          ///< as g2p returns it
+};
+template <class Real, int D>
+PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
+                          double speed_limit, State<Real, D>& state, Workspace<Real, D>& work);
+
 /// Particles that join, of one object and alike but for their places.
 template <class Real, int D>
 struct Newcomers {

@@ -58,7 +58,7 @@ struct PackStencil {
     using Shape = BlockShape<D>;
     cell = T(0);
     for (int k = 0; k < D; ++k) {
-      const T scaled = x[k] * inverse_dx;
+      const T scaled = in_cells(x[k], inverse_dx);
       const T base = base_node<3>(scaled);
       offset[k] = scaled - base;
       const SplineWeights<T, 3> w(offset[k]);

@@ -24,7 +24,7 @@ struct BlockShape {
   static constexpr int side = 4;                ///< cells (and owned nodes) along an edge
   static constexpr int nodes = power(side, D);  ///< nodes a block owns
   static constexpr int kernel = Kernel;
-  static constexpr int margin = drift_cells;    ///< cells a particle may have drifted out of its block
+  static constexpr int margin = drift_cells;  ///< cells a particle may have drifted out of its block
   static constexpr int arena_side = side + kernel - 1 + 2 * margin;
   static constexpr int arena_nodes = power(arena_side, D);
   static constexpr int first_neighbor = margin > 0 ? -1 : 0;  ///< lowest block offset an arena reaches into
@@ -38,9 +38,12 @@ struct BlockShape {
 template <class Work>
 decltype(auto) with_kernel(int nodes, const Work& work) {
   switch (nodes) {
-    case 2: return work(std::integral_constant<int, 2>{});
-    case 4: return work(std::integral_constant<int, 4>{});
-    default: return work(std::integral_constant<int, 3>{});
+    case 2:
+      return work(std::integral_constant<int, 2>{});
+    case 4:
+      return work(std::integral_constant<int, 4>{});
+    default:
+      return work(std::integral_constant<int, 3>{});
   }
 }
 
@@ -69,29 +72,98 @@ TRIBO_HD int flatten(const Cell<D>& c, int side) {
 inline constexpr int key_bits_per_axis = 16;
 inline constexpr int cell_bits = 6;  // up to 4^3 cells in a block
 
-/// The lowest 16 bits of `v` moved D apart.
+/// Blocks are ordered by tiles of 2^tile_bits blocks along an edge, last axis fastest, and along the Morton curve in
+/// each: neighbors in space stay near each other in memory. The order of two blocks depends on nothing but their own
+/// coordinates, so that a state sorted anew after a resume is the state that was saved.
 template <int D>
-TRIBO_HD std::uint64_t spread_bits(std::uint64_t v) {
+inline constexpr int tile_bits = D == 3 ? 5 : 7;
+template <int D>
+inline constexpr int bits_in_tile = D* tile_bits<D>;
+
+/// The lowest eight bits of `v` moved D apart.
+template <int D>
+TRIBO_HD std::uint32_t spread_bits(std::uint32_t v) {
   if constexpr (D == 3) {
-    v = (v | v << 16) & 0xff0000ffull;
-    v = (v | v << 8) & 0xf00f00f00full;
-    v = (v | v << 4) & 0xc30c30c30c3ull;
-    v = (v | v << 2) & 0x249249249249ull;
+    v = (v | v << 8) & 0xf00fu;
+    v = (v | v << 4) & 0xc30c3u;
+    v = (v | v << 2) & 0x249249u;
   } else {
-    v = (v | v << 8) & 0xff00ffull;
-    v = (v | v << 4) & 0xf0f0f0full;
-    v = (v | v << 2) & 0x33333333ull;
-    v = (v | v << 1) & 0x55555555ull;
+    v = (v | v << 4) & 0xf0fu;
+    v = (v | v << 2) & 0x3333u;
+    v = (v | v << 1) & 0x5555u;
   }
   return v;
 }
-/// Morton code of a block counted from `origin`: neighbors in space stay near each other in memory.
+/// The reverse.
 template <int D>
-TRIBO_HD std::uint64_t block_code(const Cell<D>& block, const Cell<D>& origin) {
-  std::uint64_t r = 0;
-  for (int k = 0; k < D; ++k) r |= spread_bits<D>(static_cast<std::uint64_t>(block[k] - origin[k])) << (D - 1 - k);
-  return r;
+TRIBO_HD std::uint32_t gather_bits(std::uint32_t v) {
+  if constexpr (D == 3) {
+    v &= 0x249249u;
+    v = (v | v >> 2) & 0xc30c3u;
+    v = (v | v >> 4) & 0xf00fu;
+    v = (v | v >> 8) & 0xffu;
+  } else {
+    v &= 0x5555u;
+    v = (v | v >> 1) & 0x3333u;
+    v = (v | v >> 2) & 0xf0fu;
+    v = (v | v >> 4) & 0xffu;
+  }
+  return v;
 }
+
+/// A box of tiles, and the numbers of the blocks in it.
+template <int D>
+struct TileWindow {
+  Cell<D> low = Cell<D>::zero();    ///< first tile
+  Cell<D> tiles = Cell<D>::zero();  ///< along each axis
+
+  /// The smallest one that holds the blocks from `first` to `last`.
+  static TileWindow around(const Cell<D>& first, const Cell<D>& last) {
+    TileWindow r;
+    for (int k = 0; k < D; ++k) {
+      r.low[k] = first[k] >> tile_bits<D>;
+      r.tiles[k] = (last[k] >> tile_bits<D>)-r.low[k] + 1;
+    }
+    return r;
+  }
+  std::int64_t count() const {
+    std::int64_t product = 1;
+    for (int k = 0; k < D; ++k) product *= tiles[k];
+    return product;
+  }
+
+  TRIBO_HD bool holds(const Cell<D>& block) const {
+    bool inside = true;
+    for (int k = 0; k < D; ++k) {
+      const std::int32_t tile = (block[k] >> tile_bits<D>)-low[k];
+      inside = inside && tile >= 0 && tile < tiles[k];
+    }
+    return inside;
+  }
+  TRIBO_HD std::int64_t tile_of(const Cell<D>& block) const {
+    std::int64_t r = 0;
+    for (int k = 0; k < D; ++k) r = r * tiles[k] + ((block[k] >> tile_bits<D>)-low[k]);
+    return r;
+  }
+  TRIBO_HD static std::uint32_t place_in_tile(const Cell<D>& block) {
+    std::uint32_t r = 0;
+    for (int k = 0; k < D; ++k)
+      r |= spread_bits<D>(static_cast<std::uint32_t>(block[k]) & ((1u << tile_bits<D>)-1)) << (D - 1 - k);
+    return r;
+  }
+  TRIBO_HD std::uint64_t code(const Cell<D>& block) const {
+    return static_cast<std::uint64_t>(tile_of(block)) << bits_in_tile<D> | place_in_tile(block);
+  }
+  TRIBO_HD Cell<D> block_at(std::int64_t tile, std::uint32_t place) const {
+    Cell<D> block;
+    for (int k = D - 1; k >= 0; --k) {
+      const auto at = static_cast<std::int32_t>(tile % tiles[k]);
+      tile /= tiles[k];
+      block[k] = (low[k] + at) * (1 << tile_bits<D>)+static_cast<std::int32_t>(gather_bits<D>(place >> (D - 1 - k)));
+    }
+    return block;
+  }
+};
 
 /// A run of particles of one material in one block.
 template <int D>

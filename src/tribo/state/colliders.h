@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -158,7 +159,10 @@ struct CollidersOf<Real, D, std::variant<S...>> {
 
   /// Brings what the shapes refer to onto the device. Once, before the first `place`.
   void load(Exec& ex, const std::vector<ColliderSpec>& specs, const std::vector<EmitterModel>& emitters) {
-    for (const ColliderSpec& spec : specs) colliders_.push_back(load(ex, spec.shape));
+    for (const ColliderSpec& spec : specs) {
+      colliders_.push_back(load(ex, spec.shape));
+      moving_ = moving_ || spec.motion.keys().size() > 1;
+    }
     for (const EmitterModel& emitter : emitters) emitters_.push_back(load(ex, emitter.shape));
   }
   std::size_t kept_bytes() const { return store_.bytes(); }
@@ -166,16 +170,19 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   /// Poses and velocities for the step from `time` to `time + dt`.
   View place(Exec& ex, const std::vector<ColliderSpec>& specs, double time, double dt,
              const std::vector<Nozzle>& nozzles) {
+    if (placed_ && !moving_ && same_nozzles(nozzles)) return view_;
     (std::get<Storage<DeviceForm<Real, S>>>(all).host.clear(), ...);
     for (std::size_t i = 0; i < specs.size(); ++i)
       add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside);
     for (const Nozzle& nozzle : nozzles)
       add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false);
-    View view;
     (upload(ex, std::get<Storage<DeviceForm<Real, S>>>(all),
-            static_cast<ColliderSpan<Real, D, DeviceForm<Real, S>>&>(view)),
+            static_cast<ColliderSpan<Real, D, DeviceForm<Real, S>>&>(view_)),
      ...);
-    return view;
+    placed_ = true;
+    open_.clear();
+    for (const Nozzle& nozzle : nozzles) open_.push_back(nozzle.emitter);
+    return view_;
   }
 
  private:
@@ -228,8 +235,18 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     span.count = count;
   }
 
+  /// Emitters themselves do not move.
+  bool same_nozzles(const std::vector<Nozzle>& nozzles) const {
+    return std::equal(nozzles.begin(), nozzles.end(), open_.begin(), open_.end(),
+                      [](const Nozzle& nozzle, std::size_t emitter) { return nozzle.emitter == emitter; });
+  }
+
   ShapeStore<Real> store_;
   std::vector<Loaded> colliders_, emitters_;
+  bool moving_ = false;
+  bool placed_ = false;
+  View view_;                      ///< as placed last
+  std::vector<std::size_t> open_;  ///< nozzles then
 };
 
 template <class Real, int D>

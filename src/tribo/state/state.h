@@ -5,6 +5,7 @@
 #include "tribo/state/blocks.h"
 #include "tribo/state/colliders.h"
 #include "tribo/state/contact_node.h"
+#include "tribo/state/packed.h"
 #include "tribo/state/particles.h"
 #include "tribo/state/sinks.h"
 
@@ -109,7 +110,8 @@ struct Workspace {
   Array<Index> touch_start;  ///< first entry of each grid block, and the end
   Array<Index> bin_blocks;   ///< grid block of each (bin, neighbor)
   std::vector<Bin<D>> host_bins;
-  std::vector<Index> group_bins;  ///< first bin of each material, and the end
+  std::vector<Index> group_bins;       ///< first bin of each material, and the end
+  std::vector<Index> group_particles;  ///< first particle of each material, and the end
 
   Array<NodePack<Real>> arenas;                      ///< each bin's private sums
   Array<NodePack<Real>> grid;                        ///< velocity and mass of every node of every grid block
@@ -126,6 +128,7 @@ struct Workspace {
   Array<BinResult> bin_results;
 
   ImplicitWorkspace<Real, D> implicit;
+  PackedParticles<Real, D> packed;
 
   // constants of the model on the device
   Array<Index> object_group;    ///< material of each object
@@ -141,7 +144,7 @@ struct Workspace {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() + blocks.bytes() +
            touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
-           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes() + implicit.bytes();
+           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes() + implicit.bytes() + packed.bytes();
   }
 };
 

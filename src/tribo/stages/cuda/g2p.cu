@@ -1,0 +1,185 @@
+#include "tribo/stages/cuda/transfer.cuh"
+#include "tribo/stages/per_material.h"
+#include "tribo/stages/stencil.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr int threads = 128;
+
+template <class Real, int D, class Law>
+struct GatherArguments {
+  PackedView<Real, D> from, to;
+  const Index* order;
+  const Bin<D>* bins;
+  BlockSets<D> blocks;
+  const Quad<Real>* grid;
+  TransferRule<Real> rule;
+  Law law;
+  Real dx, dt;
+  double speed_limit;
+  Index first_bin;
+  const std::uint8_t* near;  ///< null: no bin is
+  std::uint8_t* moved_to;
+  Index* reached;
+  Marker<D> marker;
+  StepTally* tally;
+  unsigned long long* stiffness;
+};
+
+/// Registers are what limits how many particles are under way at once: with more than these, less is lost to spills
+/// than gained by waiting less.
+template <class Real, int D>
+inline constexpr int gathers_per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 7 : 1;
+
+/// Moves one bin's particles by the grid (formulas A.2, A.5), deforms them, computes their next stress, writes them in
+/// sorted order and counts them by the cells they are in now.
+template <class Real, int D, class Law>
+__global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
+    gather_packed(const GatherArguments<Real, D, Law> a) {
+  using Layout = PackedLayout<D>;
+  using Shape = BlockShape<D>;
+  constexpr int corners = 1 << D;
+  __shared__ Quad<Real> node[Shape::arena_nodes];
+  __shared__ MoveCount<D> moves;
+  __shared__ Index source[corners];
+  if (is_cancelled(a.tally, a.speed_limit)) return;
+  const auto b = a.first_bin + static_cast<Index>(blockIdx.x);
+  const int t = static_cast<int>(threadIdx.x);
+  const Bin<D> bin = a.bins[b];
+  const bool counts = a.near == nullptr || a.near[b] == 0;
+
+  Index s = bin.begin + t;
+  Index slot = s < bin.end ? a.order[s] : 0;
+  if (t < corners) {
+    Cell<D> block = bin.block;
+#pragma unroll
+    for (int k = 0; k < D; ++k) block[k] += t >> (D - 1 - k) & 1;
+    source[t] = a.blocks.find(0, block);
+  }
+  moves.clear(t, threads);
+  PackedParticle<Real, D> particle;
+  if (s < bin.end) particle.template load<0, 1>(a.from, slot);
+  __syncthreads();
+  for (int i = t; i < Shape::arena_nodes; i += threads) {
+    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
+    int corner = 0;
+    int at = 0;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
+      at = at * Shape::side + (c[k] & (Shape::side - 1));
+    }
+    node[i] = a.grid[Size{source[corner]} * Shape::nodes + at];
+  }
+  __syncthreads();
+
+  const Real inverse_dx = Real(1) / a.dx;
+  Extremes<Real, D, Real> extremes;
+  while (s < bin.end) {
+    const Index next = s + threads;
+    const Index next_slot = next < bin.end ? a.order[next] : 0;
+    constexpr int rest = D == 3 ? 5 : 3;  // history and F
+    particle.template load<rest, Layout::quads>(a.from, slot);
+    Real* const number = particle.number;
+
+    Real w[D][3], offset[D];
+    Vec<Real, D> x;
+    int cell = 0;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      x[k] = number[Layout::x + k];
+      const Real scaled = in_cells(x[k], inverse_dx);
+      const Real base = base_node<3>(scaled);
+      offset[k] = scaled - base;
+      const SplineWeights<Real, 3> weights(offset[k]);
+#pragma unroll
+      for (int j = 0; j < 3; ++j) w[k][j] = weights.w[j];
+      cell = cell * Shape::arena_side + static_cast<int>(base) - bin.block[k] * Shape::side;
+    }
+    const GridSample<Real, D> sample = gather(node + cell, w, offset);
+    Vec<Real, D> v;
+    Mat<Real, D> moment;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      v[k] = sample.velocity.v[k];
+#pragma unroll
+      for (int j = 0; j < D; ++j) moment(k, j) = sample.moment[j].v[k];
+    }
+    const Mat<Real, D> L = velocity_gradient(moment, a.dx);
+    Strain<Real, D> strain;
+#pragma unroll
+    for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = number[Layout::F + k];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) strain.history[k] = number[Layout::history + k];
+    const Response<Real, D> response = step_law(a.law, L, a.dt, strain);
+    extremes.add(s, 1, v, L, a.dx, response);
+
+    const Mat<Real, D> C = a.rule.kept(L);
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      x[k] = fma(a.dt, v[k], x[k]);
+      number[Layout::x + k] = x[k];
+      number[Layout::v + k] = v[k];
+    }
+#pragma unroll
+    for (int k = 0; k < D * D; ++k) {
+      number[Layout::C + k] = (&C.m[0][0])[k];
+      number[Layout::F + k] = (&strain.F.m[0][0])[k];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k) number[Layout::history + k] = strain.history[k];
+#pragma unroll
+    for (int k = 0; k < Sym<Real, D>::size; ++k) number[Layout::tau + k] = response.tau.s[k];
+    particle.store(a.to, s);
+    if (counts) a.moved_to[s] = moves.add(x, inverse_dx, bin.block, a.tally);
+
+    s = next;
+    slot = next_slot;
+    if (s < bin.end) particle.template load<0, 1>(a.from, slot);
+  }
+
+  const Real speed = warp_max_or_nan(extremes.speed);
+  const Real stiffness = warp_max_or_nan(extremes.stiffness);
+  if ((t & 31) == 0) {
+    raise_to(&a.tally->speed, ordered_bits(static_cast<double>(speed)));
+    raise_to(a.stiffness, ordered_bits(static_cast<double>(stiffness)));
+  }
+  if (extremes.first_bad != Workspace<Real, D>::none) atomicMin(&a.tally->first_bad, extremes.first_bad);
+  if (!counts) return;
+  __syncthreads();
+  moves.write(a.reached + Size{b} * Reach<D>::cells, t, threads);
+  __syncthreads();
+  a.marker.mark(bin, moves.touched, t, threads);
+}
+
+}  // namespace
+
+template <class Real, int D>
+void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
+                PackedParticles<Real, D>& p) {
+  for (std::size_t g = 0; g < constants.laws.size(); ++g) {
+    const Index first = p.group_bins[g];
+    const Index count = p.group_bins[g + 1] - first;
+    if (count == 0) continue;
+    std::visit(
+        [&]<class Law>(const Law& law) {
+          ex.run("g2p", [&] {
+            gather_packed<Real, D, Law><<<static_cast<unsigned>(count), threads, 0, ex.stream()>>>(
+                {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.window),
+                 p.grid.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt), speed_limit, first,
+                 confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(), next_marker(p),
+                 p.tally.data(), p.stiffness.data() + g});
+            check(cudaGetLastError(), "g2p");
+          });
+        },
+        constants.laws[g]);
+  }
+}
+
+#define TRIBO_INSTANTIATE(Real, D) \
+  template void packed_g2p(Exec&, const Constants<Real, D>&, double, double, bool, PackedParticles<Real, D>&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,203 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tribo/stages/cuda/block_index.cuh"
+#include "tribo/state/particles.h"
+
+/// \file
+/// The particles as the GPU's own steps want them. A particle's numbers are packed into quads of four, each quad a
+/// stream of 16-byte (float) records, because particles are fetched through an index: `order` lists the slots of the
+/// particles sorted by material, block and cell. P2G and G2P read through it, and G2P writes what it has moved into the
+/// other copy in sorted order. So the particles are re-sorted in memory at no cost, never more than one step stale.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Four numbers that move as one.
+template <class Real>
+using Quad = Lanes<Real, 4>;
+
+/// Where a particle's numbers are: quads 0 to `scatter_quads` hold what P2G needs.
+template <int D>
+struct PackedLayout;
+template <>
+struct PackedLayout<3> {  // x m | v C0 | C | C | tau | tau history | F | F | F8 id object -
+  static constexpr int x = 0, m = 3, v = 4, C = 7, tau = 16, history = 22, F = 24, id = 33, object = 34;
+  static constexpr int quads = 9;
+  static constexpr int scatter_quads = 6;
+};
+template <>
+struct PackedLayout<2> {  // x m v0 | v1 C | C3 tau | F | history id object
+  static constexpr int x = 0, m = 2, v = 3, C = 5, tau = 9, F = 12, history = 16, id = 18, object = 19;
+  static constexpr int quads = 5;
+  static constexpr int scatter_quads = 3;
+};
+
+template <class Real, int D>
+struct PackedView {
+  Quad<Real>* quad[PackedLayout<D>::quads];
+};
+
+/// Integers travel as the bits of numbers.
+TRIBO_HD float bits_as(Index i, float) { return __builtin_bit_cast(float, i); }
+TRIBO_HD double bits_as(Index i, double) { return __builtin_bit_cast(double, static_cast<std::int64_t>(i)); }
+TRIBO_HD Index index_from(float bits) { return __builtin_bit_cast(Index, bits); }
+TRIBO_HD Index index_from(double bits) { return static_cast<Index>(__builtin_bit_cast(std::int64_t, bits)); }
+
+/// One particle. Only the quads that are loaded or used exist in the compiled kernel.
+template <class Real, int D>
+struct PackedParticle {
+  using Layout = PackedLayout<D>;
+  Real number[4 * Layout::quads];
+
+  template <int From, int To>
+  __device__ __forceinline__ void load(const PackedView<Real, D>& view, Index i) {
+#pragma unroll
+    for (int q = From; q < To; ++q) {
+      const Quad<Real> quad = view.quad[q][i];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) number[4 * q + k] = quad.v[k];
+    }
+  }
+  __device__ __forceinline__ void store(const PackedView<Real, D>& view, Index i) const {
+#pragma unroll
+    for (int q = 0; q < Layout::quads; ++q) {
+      Quad<Real> quad;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) quad.v[k] = number[4 * q + k];
+      view.quad[q][i] = quad;
+    }
+  }
+};
+
+/// Cells around a block that a particle may have moved to in one step: one in each direction.
+template <int D>
+struct Reach {
+  static constexpr int side = BlockShape<D>::side + 2;
+  static constexpr int cells = power(side, D);
+  static constexpr int neighbors = power(3, D);
+};
+
+/// Everything kernels gather for the host in the course of a step. Numbers that are not negative, as the bits of
+/// doubles: their order is that of integers, and the largest does not depend on who came first.
+struct StepTally {
+  unsigned long long grid_speed;  ///< largest velocity component of a node
+  unsigned long long speed;       ///< largest |v| + |C| dx of a particle
+  Index first_bad;                ///< lowest slot of a particle that is not finite
+  std::uint32_t astray;           ///< a particle has moved farther than a cell
+  std::uint32_t left_window;      ///< a block is outside the window
+  std::uint32_t finished;         ///< CTAs that have counted their tile
+};
+
+/// What the host reads after a step: page-locked memory that kernels write to.
+struct StepOutcome {
+  StepTally tally;
+  Index bins;    ///< of the next step
+  Index blocks;  ///< of its grid
+};
+
+/// What the device has to know of it: whether the sort can go on, and how large it is.
+struct RebinPlan {
+  Index bins;
+  Index blocks;
+  bool go;
+};
+
+/// The same memory as the host and the device see it.
+template <class T>
+class Mailbox {
+ public:
+  Mailbox() = default;
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  ~Mailbox() { cudaFreeHost(host_); }
+
+  void resize(std::size_t n) {
+    if (n <= size_) return;
+    cudaFreeHost(host_);
+    host_ = nullptr;
+    size_ = n;
+    check(cudaHostAlloc(&host_, n * sizeof(T), cudaHostAllocMapped), "allocation of page-locked memory");
+    check(cudaHostGetDevicePointer(&device_, host_, 0), "page-locked memory");
+  }
+  const T& operator[](std::size_t i) const { return host_[i]; }
+  T* device() { return device_; }
+
+ private:
+  T* host_ = nullptr;
+  T* device_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Bins of one moment, and the starts of their cells.
+template <class Real, int D>
+struct BinTable {
+  Array<Bin<D>> bins;
+  Array<Index> cell_begin;  ///< [bin][cell], counted from the bin's first particle
+  BlockIndex<D> bin_index;  ///< a set for each material
+  BlockIndex<D> grid_index;
+  Array<Cell<D>> blocks;  ///< coordinates of each grid block
+  Index bin_count = 0;
+  Index block_count = 0;
+
+  std::size_t bytes() const {
+    return bins.bytes() + cell_begin.bytes() + bin_index.bytes() + grid_index.bytes() + blocks.bytes();
+  }
+};
+
+template <class Real, int D>
+struct PackedParticles {
+  bool active = false;         ///< holds the state; the columns are a copy
+  bool columns_valid = false;  ///< and an up-to-date one
+  Index count = 0;
+
+  struct Copy {
+    Array<Quad<Real>> quad[PackedLayout<D>::quads];
+    PackedView<Real, D> view() {
+      PackedView<Real, D> v;
+      for (int q = 0; q < PackedLayout<D>::quads; ++q) v.quad[q] = quad[q].data();
+      return v;
+    }
+  };
+  Copy now, next;
+  Array<Index> order;            ///< slots in the order of bins and cells
+  Array<std::uint8_t> moved_to;  ///< cell within reach, of each slot
+
+  TileWindow<D> window;
+  BinTable<Real, D> table, next_table;
+  Array<Index> reached;        ///< [bin][cell in reach]: particles that have moved there
+  Array<Index> reached_begin;  ///< where they go in their new bin
+  Array<Index> next_bin;       ///< [bin][neighbor]
+  Array<Index> bin_total;      ///< particles of each new bin
+  Array<Index> section_total;  ///< of 256 new bins each
+  Array<Index> tile_begin;     ///< blocks before each tile, all sets of bins and then the grid's
+  Array<std::uint8_t> near;    ///< whether a collider may reach a bin's particles
+  Array<Quad<Real>> arenas, grid;
+  Array<StepTally> tally;
+  Array<RebinPlan> plan;
+  Array<unsigned long long> stiffness;  ///< largest, of each material; bits as in StepTally
+  int groups = 0;                       ///< materials
+  Mailbox<StepOutcome> outcome;
+  Mailbox<Index> group_begin;  ///< first bin of each material, and the end
+  Mailbox<unsigned long long> stiffness_out;
+  std::vector<Index> group_bins;  ///< the same for the present table
+  cudaEvent_t told = nullptr;     ///< the outcome is there
+
+  PackedParticles() = default;
+  PackedParticles(const PackedParticles&) = delete;
+  PackedParticles& operator=(const PackedParticles&) = delete;
+  ~PackedParticles() {
+    if (told != nullptr) cudaEventDestroy(told);
+  }
+
+  std::size_t bytes() const {
+    std::size_t sum = order.bytes() + moved_to.bytes() + table.bytes() + next_table.bytes() + reached.bytes() +
+                      reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() +
+                      tile_begin.bytes() + near.bytes() + arenas.bytes() + grid.bytes();
+    for (int q = 0; q < PackedLayout<D>::quads; ++q) sum += now.quad[q].bytes() + next.quad[q].bytes();
+    return sum;
+  }
+};
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,232 @@
+#include <cmath>
+#include <limits>
+
+#include "tribo/stages/arena.h"
+#include "tribo/stages/cuda/transfer.cuh"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Columns of the state to records, in the same order.
+template <class Real, int D>
+struct PackParticle {
+  ParticlesView<Real, D> from;
+  PackedView<Real, D> to;
+  Index* order;
+
+  __device__ void operator()(Index i) const {
+    using Layout = PackedLayout<D>;
+    PackedParticle<Real, D> particle;
+    for (int k = 0; k < 4 * Layout::quads; ++k) particle.number[k] = Real(0);
+    for (int k = 0; k < D; ++k) {
+      particle.number[Layout::x + k] = from.x[k][i];
+      particle.number[Layout::v + k] = from.v[k][i];
+    }
+    for (int k = 0; k < D * D; ++k) {
+      particle.number[Layout::C + k] = from.C[k][i];
+      particle.number[Layout::F + k] = from.F[k][i];
+    }
+    for (int k = 0; k < 2; ++k) particle.number[Layout::history + k] = from.history[k][i];
+    for (int k = 0; k < Sym<Real, D>::size; ++k) particle.number[Layout::tau + k] = from.tau[k][i];
+    particle.number[Layout::m] = from.m[0][i];
+    particle.number[Layout::id] = bits_as(from.id[0][i], Real(0));
+    particle.number[Layout::object] = bits_as(from.object[0][i], Real(0));
+    particle.store(to, i);
+    order[i] = i;
+  }
+};
+
+/// Records to columns, sorted; without an order as they lie.
+template <class Real, int D>
+struct UnpackParticle {
+  PackedView<Real, D> from;
+  const Index* order;
+  ParticlesView<Real, D> to;
+
+  __device__ void operator()(Index i) const {
+    using Layout = PackedLayout<D>;
+    PackedParticle<Real, D> particle;
+    particle.template load<0, Layout::quads>(from, order != nullptr ? order[i] : i);
+    for (int k = 0; k < D; ++k) {
+      to.x[k][i] = particle.number[Layout::x + k];
+      to.v[k][i] = particle.number[Layout::v + k];
+    }
+    for (int k = 0; k < D * D; ++k) {
+      to.C[k][i] = particle.number[Layout::C + k];
+      to.F[k][i] = particle.number[Layout::F + k];
+    }
+    for (int k = 0; k < 2; ++k) to.history[k][i] = particle.number[Layout::history + k];
+    for (int k = 0; k < Sym<Real, D>::size; ++k) to.tau[k][i] = particle.number[Layout::tau + k];
+    to.m[0][i] = particle.number[Layout::m];
+    to.id[0][i] = index_from(particle.number[Layout::id]);
+    to.object[0][i] = index_from(particle.number[Layout::object]);
+  }
+};
+
+template <class Real, int D>
+struct BeginCell {
+  FieldView<Real, D> x;
+  Real inverse_dx;
+  const Bin<D>* bins;
+  Index* cell_begin;
+  __device__ void operator()(Index i) const {
+    const Bin<D> bin = bins[i / BlockShape<D>::nodes];
+    cell_begin[i] = first_of_cell<3>(x, inverse_dx, bin, i % BlockShape<D>::nodes) - bin.begin;
+  }
+};
+
+/// Room for the arenas and the grid of the present table.
+template <class Real, int D>
+void fit_grid(Exec& ex, PackedParticles<Real, D>& p) {
+  const Size arena_nodes = Size{p.table.bin_count} * BlockShape<D>::arena_nodes;
+  const Size grid_nodes = Size{p.table.block_count} * BlockShape<D>::nodes;
+  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(Quad<Real>);
+  const std::size_t held = p.arenas.bytes() + p.grid.bytes();
+  const bool grows = static_cast<std::size_t>(arena_nodes) * sizeof(Quad<Real>) > p.arenas.bytes() ||
+                     static_cast<std::size_t>(grid_nodes) * sizeof(Quad<Real>) > p.grid.bytes();
+  if (grows && wanted > held && wanted - held > available_memory(ex))
+    throw DeviceError("out of memory on " + std::string(device_name) + ": the particles have spread over " +
+                      std::to_string(p.table.block_count) + " grid blocks, which need " + std::to_string(wanted >> 20) +
+                      " MiB; use a larger grid spacing or fewer particles");
+  p.arenas.resize_discard(arena_nodes);
+  p.grid.resize_discard(grid_nodes);
+}
+
+/// The state's sorted columns as the packed state. False when it cannot be.
+template <class Real, int D>
+bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = work.packed;
+  const Index n = state.count;
+  p.groups = static_cast<int>(constants.laws.size());
+  p.count = n;
+  if (!adopt_bins(ex, state.bins, state.bin_count, p)) return false;
+  for (auto* copy : {&p.now, &p.next})
+    for (auto& quad : copy->quad) quad.resize_discard(n);
+  p.order.resize_discard(n);
+  p.moved_to.resize_discard(n);
+  parallel_for(ex, "pack", n, PackParticle<Real, D>{view(state.particles), p.now.view(), p.order.data()});
+  parallel_for(ex, "pack", state.bin_count * BlockShape<D>::nodes,
+               BeginCell<Real, D>{view(state.particles.x), Real(1) / constants.dx, p.table.bins.data(),
+                                  p.table.cell_begin.data()});
+  p.group_bins.resize(static_cast<std::size_t>(p.groups) + 1);
+  for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
+  work.group_bins = p.group_bins;
+  work.group_particles.assign(p.group_bins.size(), n);
+  for (std::size_t g = 0; g < p.group_bins.size(); ++g) {
+    Bin<D> first;
+    if (p.group_bins[g] == state.bin_count) break;
+    copy_to_host(ex, state.bins, &first, 1, p.group_bins[g]);
+    work.group_particles[g] = first.begin;
+  }
+  work.block_count = p.table.block_count;
+  fit_grid(ex, p);
+  p.active = true;
+  p.columns_valid = true;
+  return true;
+}
+
+/// Columns from records that are not sorted; they are the state now.
+template <class Real, int D>
+void give_up_order(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = work.packed;
+  parallel_for(ex, "pack", p.count, UnpackParticle<Real, D>{p.now.view(), nullptr, view(state.particles)});
+  state.bin_count = 0;
+  work.grid_valid = false;
+  p.active = false;
+}
+
+}  // namespace
+
+template <class Real, int D>
+void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = work.packed;
+  if (!p.active || p.columns_valid) return;
+  parallel_for(ex, "pack", p.count, UnpackParticle<Real, D>{p.now.view(), p.order.data(), view(state.particles)});
+  state.bin_count = p.table.bin_count;
+  state.bins.resize_discard(state.bin_count);
+  check(cudaMemcpyAsync(state.bins.data(), p.table.bins.data(),
+                        static_cast<std::size_t>(state.bin_count) * sizeof(Bin<D>), cudaMemcpyDeviceToDevice,
+                        ex.stream()),
+        "pack");
+  work.group_bins = p.group_bins;
+  work.grid_valid = false;
+  p.columns_valid = true;
+}
+
+template <class Real, int D>
+bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = work.packed;
+  if (!constants.fast() || constants.transfer.flip > 0) return false;
+  // Sinks take what they hold when particles are sorted in full.
+  if (p.active && work.sinks.count > 0 && state.drift > 0.99) {
+    take_columns(ex, state, work);
+    state.bin_count = 0;
+  }
+  if (p.active) return true;
+  if (state.bin_count == 0 || state.drift > 0) sort_particles(ex, constants, state, work);
+  return state.count > 0 && pack(ex, constants, state, work);
+}
+
+template <class Real, int D>
+PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
+                          double speed_limit, State<Real, D>& state, Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = work.packed;
+  const double dt = colliders.dt;
+  clear_next_sets(ex, p);
+  packed_p2g(ex, constants, dt, work.inverse_density, p);
+  packed_grid(ex, constants, colliders.during(), dt, p);
+  const bool confines = !colliders.specs.empty();
+  typename Colliders<Real, D>::View walls;
+  if (confines) {
+    walls = colliders.after();
+    find_near_bins(ex, constants, walls, p);
+  }
+  packed_g2p(ex, constants, dt, speed_limit, confines, p);
+  if (confines) packed_confine(ex, constants, walls, speed_limit, p);
+  rebin(ex, speed_limit, p);
+  check(cudaEventSynchronize(p.told), "step");
+
+  const StepOutcome outcome = p.outcome[0];
+  PackedOutcome result;
+  result.grid_speed = from_ordered_bits(outcome.tally.grid_speed);
+  if (result.grid_speed > speed_limit) return result;
+  result.taken = true;
+  result.bad = outcome.tally.first_bad;
+  state.speed = from_ordered_bits(outcome.tally.speed);
+  state.wave_speed2 = 0;
+  for (std::size_t g = 0; g < constants.densities.size(); ++g)
+    state.wave_speed2 = std::fmax(state.wave_speed2, from_ordered_bits(p.stiffness_out[g]) / constants.densities[g]);
+
+  const bool sortable = outcome.tally.astray == 0 && result.bad == Workspace<Real, D>::none;
+  const bool fits = outcome.tally.left_window == 0 && outcome.bins <= p.next_table.bins.size() &&
+                    outcome.blocks <= p.next_table.blocks.size();
+  p.columns_valid = false;
+  const bool sorted = sortable && (fits || rebin_with_room(ex, p));
+  std::swap(p.now, p.next);
+  if (!sorted) {
+    give_up_order(ex, state, work);
+    return result;
+  }
+  std::swap(p.table, p.next_table);
+  p.table.bin_count = p.outcome[0].bins;
+  p.table.block_count = p.outcome[0].blocks;
+  for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
+  work.block_count = p.table.block_count;
+  try {
+    fit_grid(ex, p);
+  } catch (const DeviceError&) {  // the state is whole, and may be saved
+    take_columns(ex, state, work);
+    throw;
+  }
+  return result;
+}
+
+#define TRIBO_INSTANTIATE(Real, D)                                                                            \
+  template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                  \
+  template bool pack_if_possible(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);     \
+  template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double, \
+                                     State<Real, D>&, Workspace<Real, D>&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

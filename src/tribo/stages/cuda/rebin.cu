@@ -1,0 +1,638 @@
+#include "tribo/stages/cuda/rebin.cuh"
+
+#include <limits>
+#include <utility>
+
+#include "tribo/stages/stages.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr int threads = 256;
+constexpr int warps = threads / 32;
+/// Bins whose totals are added up at once.
+constexpr int section = threads;
+
+/// The sets of bins and the grid's set as one list of tiles: first all of the bins', material by material.
+template <int D>
+struct AllSets {
+  BlockSets<D> bins, grid;
+  Index bin_tiles;  ///< of all materials
+  Index tiles;      ///< of all sets
+
+  TRIBO_HD bool is_grid(Index tile) const { return tile >= bin_tiles; }
+  /// By value: a reference to one of two arguments of a kernel would put both into slow memory.
+  __device__ __forceinline__ BlockSets<D> of(Index tile) const {
+    BlockSets<D> r = bins;
+    if (is_grid(tile)) {
+      r.bits = grid.bits;
+      r.before = grid.before;
+      r.used = grid.used;
+    }
+    return r;
+  }
+  TRIBO_HD Index within(Index tile) const { return is_grid(tile) ? tile - bin_tiles : tile; }
+};
+
+template <class Real, int D>
+AllSets<D> all_sets(PackedParticles<Real, D>& p, BinTable<Real, D>& table) {
+  const auto tiles = static_cast<Index>(p.window.count());
+  return {table.bin_index.view(p.window), table.grid_index.view(p.window), p.groups * tiles, (p.groups + 1) * tiles};
+}
+
+/// Sum of the values of threads before this one, and of all. For every thread of a CTA of `threads`.
+__device__ __forceinline__ Index scan_cta(Index value, Index* shared, Index& total) {
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const int warp = static_cast<int>(threadIdx.x) >> 5;
+  Index sum = value;
+#pragma unroll
+  for (int step = 1; step < 32; step <<= 1) {
+    const Index below = __shfl_up_sync(~0u, sum, step);
+    if (lane >= step) sum += below;
+  }
+  if (lane == 31) shared[warp] = sum;
+  __syncthreads();
+  Index before = 0;
+  total = 0;
+#pragma unroll
+  for (int w = 0; w < warps; ++w) {
+    if (w < warp) before += shared[w];
+    total += shared[w];
+  }
+  __syncthreads();
+  return before + sum - value;
+}
+
+/// values[i] <- values[0] + ... + values[i-1]; returns the sum of all. By one CTA.
+__device__ __forceinline__ Index scan_in_place(Index* values, Index n, Index* shared) {
+  Index carry = 0;
+  for (Index first = 0; first < n; first += threads) {
+    const Index i = first + static_cast<Index>(threadIdx.x);
+    const Index value = i < n ? __ldcg(values + i) : 0;
+    Index total;
+    const Index before = scan_cta(value, shared, total);
+    if (i < n) values[i] = carry + before;
+    carry += total;
+  }
+  return carry;
+}
+
+template <int D>
+__global__ void __launch_bounds__(threads) clear_sets(const AllSets<D> sets) {
+  const auto tile = static_cast<Index>(blockIdx.x);
+  const BlockSets<D> own = sets.of(tile);
+  const Index at = sets.within(tile);
+  if (own.used[at] == 0) return;
+  for (int w = static_cast<int>(threadIdx.x); w < tile_words<D>; w += threads)
+    own.bits[Size{at} * tile_words<D> + w] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) own.used[at] = 0;
+}
+
+/// What the last CTA of count_tiles needs to sum up the step.
+struct StepEnd {
+  StepTally* tally;
+  unsigned long long* stiffness;
+  Index* section_total;
+  Index sections;
+  Index bin_room, block_room;
+  double speed_limit;
+  RebinPlan* plan;
+  StepOutcome* outcome;
+  Index* group_begin;
+  unsigned long long* stiffness_out;
+  int groups;
+};
+
+/// Blocks in each tile; whoever comes last adds them up and tells the host how the step went.
+template <int D>
+__global__ void __launch_bounds__(threads) count_tiles(const AllSets<D> sets, Index* tile_begin, const StepEnd end) {
+  __shared__ Index shared[warps];
+  __shared__ bool last;
+  const auto tile = static_cast<Index>(blockIdx.x);
+  const int t = static_cast<int>(threadIdx.x);
+  {
+    const BlockSets<D> own = sets.of(tile);
+    const Index at = sets.within(tile);
+    Index count = 0;
+    if (own.used[at] != 0)
+      for (int w = t; w < tile_words<D>; w += threads) count += __popc(own.bits[Size{at} * tile_words<D> + w]);
+    Index total;
+    scan_cta(count, shared, total);
+    if (t == 0) {
+      tile_begin[tile] = total;
+      __threadfence();
+      last = atomicAdd(&end.tally->finished, 1u) == gridDim.x - 1;
+    }
+  }
+  __syncthreads();
+  if (!last) return;
+
+  const Index bins = scan_in_place(tile_begin, sets.bin_tiles, shared);
+  const Index blocks = scan_in_place(tile_begin + sets.bin_tiles, sets.tiles - sets.bin_tiles, shared);
+  __syncthreads();
+  const Index tiles_each = sets.tiles - sets.bin_tiles;
+  for (int g = t; g < end.groups; g += threads) {
+    end.group_begin[g] = tile_begin[g * tiles_each];
+    end.stiffness_out[g] = end.stiffness[g];
+    end.stiffness[g] = 0;
+  }
+  for (Index i = t; i < end.sections; i += threads) end.section_total[i] = 0;
+  if (t == 0) {
+    end.group_begin[end.groups] = bins;
+    const StepTally tally = *end.tally;
+    *end.outcome = {tally, bins, blocks};
+    const bool too_fast = __longlong_as_double(static_cast<long long>(tally.grid_speed)) > end.speed_limit;
+    *end.plan = {
+        bins, blocks,
+        !too_fast && tally.astray == 0 && tally.left_window == 0 && bins <= end.bin_room && blocks <= end.block_room};
+    *end.tally = {0, 0, 0x7fffffff, 0, 0, 0};
+  }
+  __threadfence_system();
+}
+
+/// Numbers of the words' first blocks, and the list of blocks.
+template <int D>
+__global__ void __launch_bounds__(threads)
+    list_blocks(const AllSets<D> sets, const Index* tile_begin, const RebinPlan* plan, Bin<D>* bins, Cell<D>* blocks) {
+  constexpr int words = tile_words<D> / threads;
+  __shared__ Index shared[warps];
+  if (!plan->go) return;
+  const auto tile = static_cast<Index>(blockIdx.x);
+  const BlockSets<D> own = sets.of(tile);
+  const Index at = sets.within(tile);
+  if (own.used[at] == 0) return;
+  const int first_word = static_cast<int>(threadIdx.x) * words;
+  std::uint32_t word[words];
+  Index count = 0;
+#pragma unroll
+  for (int w = 0; w < words; ++w) {
+    word[w] = own.bits[Size{at} * tile_words<D> + first_word + w];
+    count += __popc(word[w]);
+  }
+  Index total;
+  Index number = tile_begin[tile] + scan_cta(count, shared, total);
+  const Index tiles_each = sets.tiles - sets.bin_tiles;
+#pragma unroll
+  for (int w = 0; w < words; ++w) {
+    own.before[Size{at} * tile_words<D> + first_word + w] = static_cast<std::uint32_t>(number);
+    for (std::uint32_t left = word[w]; left != 0; left &= left - 1, ++number) {
+      const auto place = static_cast<std::uint32_t>(32 * (first_word + w) + __ffs(static_cast<int>(left)) - 1);
+      const Cell<D> block = own.window.block_at(at % tiles_each, place);
+      if (sets.is_grid(tile)) {
+        blocks[number] = block;
+      } else {
+        bins[number].group = at / tiles_each;
+        bins[number].block = block;
+      }
+    }
+  }
+}
+
+/// Particles of a new bin's cells, gathered from the old bins around it, and where those of each old bin go. A warp for
+/// each new bin.
+template <int D>
+__global__ void __launch_bounds__(threads)
+    count_cells(const BlockSets<D> old_bins, const RebinPlan* plan, const Bin<D>* bins, const Index* reached,
+                Index* reached_begin, Index* next_bin, Index* cell_begin, Index* bin_total, Index* section_total) {
+  using Shape = BlockShape<D>;
+  constexpr int neighbors = Reach<D>::neighbors;
+  constexpr int sources = 1 << D;
+  constexpr int cells_per_lane = Shape::nodes > 32 ? Shape::nodes / 32 : 1;
+  __shared__ Index old_shared[warps][neighbors];
+  const int warp = static_cast<int>(threadIdx.x) >> 5;
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const Index b = static_cast<Index>(blockIdx.x) * warps + warp;
+  if (!plan->go || b >= plan->bins) return;
+  const Bin<D> bin = bins[b];
+  Index* const old = old_shared[warp];
+  if (lane < neighbors) {
+    Cell<D> block = unflatten<D>(lane, 3);
+    for (int k = 0; k < D; ++k) block[k] += bin.block[k] - 1;
+    const Index found = old_bins.find(bin.group, block);
+    old[lane] = found;
+    if (found >= 0) next_bin[Size{found} * neighbors + neighbors - 1 - lane] = b;
+  }
+  __syncwarp();
+
+  Index from[cells_per_lane][sources];
+  Size source[cells_per_lane][sources];
+  Index total[cells_per_lane];
+  Index sum = 0;
+#pragma unroll
+  for (int h = 0; h < cells_per_lane; ++h) {
+    const int cell = cells_per_lane * lane + h;
+    const Cell<D> c = unflatten<D>(cell, Shape::side);
+    total[h] = 0;
+#pragma unroll
+    for (int e = 0; e < sources; ++e) {
+      // Along each axis a cell is fed by its own block, and at the block's ends by the neighbor there.
+      bool exists = cell < Shape::nodes;
+      int neighbor = 0;
+      Cell<D> local;
+#pragma unroll
+      for (int k = 0; k < D; ++k) {
+        const int side = c[k] == 0 ? -1 : c[k] == Shape::side - 1 ? 1 : 0;
+        const bool other = (e >> (D - 1 - k) & 1) != 0;
+        exists = exists && (!other || side != 0);
+        const int shift = other ? side : 0;
+        neighbor = 3 * neighbor + shift + 1;
+        local[k] = c[k] - Shape::side * shift + 1;
+      }
+      const Index bin_from = exists ? old[neighbor] : -1;
+      source[h][e] = bin_from < 0 ? -1 : Size{bin_from} * Reach<D>::cells + flatten(local, Reach<D>::side);
+      from[h][e] = bin_from < 0 ? 0 : reached[source[h][e]];
+    }
+#pragma unroll
+    for (int e = 0; e < sources; ++e) total[h] += from[h][e];
+    sum += total[h];
+  }
+  Index end = sum;
+#pragma unroll
+  for (int step = 1; step < 32; step <<= 1) {
+    const Index below = __shfl_up_sync(~0u, end, step);
+    if (lane >= step) end += below;
+  }
+  Index begin = end - sum;
+#pragma unroll
+  for (int h = 0; h < cells_per_lane; ++h) {
+    const int cell = cells_per_lane * lane + h;
+    if (cell < Shape::nodes) cell_begin[Size{b} * Shape::nodes + cell] = begin;
+#pragma unroll
+    for (int e = 0; e < sources; ++e) {
+      if (source[h][e] >= 0) reached_begin[source[h][e]] = begin;
+      begin += from[h][e];
+    }
+  }
+  if (lane == 31) {
+    bin_total[b] = end;
+    atomicAdd(&section_total[b / section], end);
+  }
+}
+
+/// First and last particles of the new bins.
+template <int D>
+__global__ void __launch_bounds__(threads)
+    begin_bins(const RebinPlan* plan, const Index* bin_total, const Index* section_total, Bin<D>* bins) {
+  __shared__ Index shared[warps];
+  const auto s = static_cast<Index>(blockIdx.x);
+  if (!plan->go || s * section >= plan->bins) return;
+  Index before = 0;
+  for (Index i = static_cast<Index>(threadIdx.x); i < s; i += threads) before += section_total[i];
+  Index earlier;
+  scan_cta(before, shared, earlier);
+  const Index b = s * section + static_cast<Index>(threadIdx.x);
+  const Index own = b < plan->bins ? bin_total[b] : 0;
+  Index total;
+  const Index begin = earlier + scan_cta(own, shared, total);
+  if (b >= plan->bins) return;
+  bins[b].begin = begin;
+  bins[b].end = begin + own;
+}
+
+constexpr int place_threads = 128;
+
+/// The new order: each old bin hands its particles out to the new bins around it. A warp owns a stretch of the bin's
+/// particles and places 32 of them at a time; those that go to the same cell keep their order.
+template <int D>
+__global__ void __launch_bounds__(place_threads)
+    place_particles(const RebinPlan* plan, const Bin<D>* old_bins, const Bin<D>* bins, const Index* next_bin,
+                    const Index* reached_begin, const std::uint8_t* moved_to, Index* order) {
+  constexpr int place_warps = place_threads / 32;
+  constexpr int cells = Reach<D>::cells;
+  constexpr std::uint8_t nothing = 255;
+  static_assert(cells < nothing);
+  constexpr int ahead = 5;  // rounds whose cells are fetched at once: enough for an ordinary bin
+  __shared__ Index next_place[place_warps][cells + 1];
+  if (!plan->go) return;
+  const auto b = static_cast<Index>(blockIdx.x);
+  const int t = static_cast<int>(threadIdx.x);
+  const int warp = t >> 5;
+  const int lane = t & 31;
+  const Index begin = old_bins[b].begin;
+  const Index n = old_bins[b].end - begin;
+  const Index stretch = ((n + place_warps - 1) / place_warps + 31) / 32 * 32;
+  const Index low = warp * stretch;
+  const Index high = low + stretch < n ? low + stretch : n;
+  std::uint8_t fetched[ahead];
+#pragma unroll
+  for (int i = 0; i < ahead; ++i) {
+    const Index q = low + 32 * i + lane;
+    fetched[i] = q < high ? moved_to[begin + q] : nothing;
+  }
+  for (int i = t; i < place_warps * (cells + 1); i += place_threads) (&next_place[0][0])[i] = 0;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < ahead; ++i)
+    if (fetched[i] != nothing) atomicAdd(&next_place[warp][fetched[i]], 1);
+  for (Index q = low + 32 * ahead + lane; q < high; q += 32) atomicAdd(&next_place[warp][moved_to[begin + q]], 1);
+  __syncthreads();
+  for (int i = t; i < cells; i += place_threads) {
+    Index sum = 0;
+#pragma unroll
+    for (int w = 0; w < place_warps; ++w) sum += next_place[w][i];
+    if (sum == 0) continue;
+    const Index to = next_bin[Size{b} * Reach<D>::neighbors + neighbor_of_reach<D>(i)];
+    Index place = bins[to].begin + reached_begin[Size{b} * cells + i];
+#pragma unroll
+    for (int w = 0; w < place_warps; ++w) {
+      const Index here = next_place[w][i];
+      next_place[w][i] = place;
+      place += here;
+    }
+  }
+  __syncthreads();
+  const auto place_round = [&](Index q, std::uint8_t cell) {
+    const unsigned alike = __match_any_sync(~0u, static_cast<unsigned>(cell));
+    Index place = 0;
+    if (q < high) {
+      place = next_place[warp][cell] + __popc(alike & ((1u << lane) - 1));
+      order[place] = begin + q;
+    }
+    __syncwarp();
+    if (q < high && alike >> lane == 1u) next_place[warp][cell] = place + 1;
+    __syncwarp();
+  };
+#pragma unroll
+  for (int i = 0; i < ahead; ++i)
+    if (low + 32 * i < high) place_round(low + 32 * i + lane, fetched[i]);
+  for (Index first = low + 32 * ahead; first < high; first += 32) {
+    const Index q = first + lane;
+    place_round(q, q < high ? moved_to[begin + q] : nothing);
+  }
+}
+
+/// Marks anew where bins' particles have moved to, from the counts: after the window has changed.
+template <int D>
+__global__ void __launch_bounds__(64) mark_moves(const Bin<D>* bins, const Index* reached, const Marker<D> marker) {
+  __shared__ std::uint32_t touched;
+  const auto b = static_cast<Index>(blockIdx.x);
+  if (threadIdx.x == 0) touched = 0;
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < Reach<D>::cells; i += 64)
+    if (reached[Size{b} * Reach<D>::cells + i] > 0) atomicOr(&touched, 1u << neighbor_of_reach<D>(i));
+  __syncthreads();
+  marker.mark(bins[b], touched, static_cast<int>(threadIdx.x), 64);
+}
+
+/// Marks bins as they stand.
+template <int D>
+struct MarkBin {
+  const Bin<D>* bins;
+  Marker<D> marker;
+  __device__ void operator()(Index i) const {
+    constexpr std::uint32_t itself = 1u << (Reach<D>::neighbors / 2);
+    marker.mark(bins[i], itself, 0, 1);
+  }
+};
+
+template <class Real, int D>
+StepEnd step_end(PackedParticles<Real, D>& p, const BinTable<Real, D>& table, double speed_limit) {
+  return {p.tally.data(),
+          p.stiffness.data(),
+          p.section_total.data(),
+          static_cast<Index>(p.section_total.size()),
+          static_cast<Index>(table.bins.size()),
+          static_cast<Index>(table.blocks.size()),
+          speed_limit,
+          p.plan.data(),
+          p.outcome.device(),
+          p.group_begin.device(),
+          p.stiffness_out.device(),
+          p.groups};
+}
+
+template <class Real, int D>
+void count_sets(Exec& ex, double speed_limit, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
+  const AllSets<D> sets = all_sets(p, table);
+  ex.run("sort", [&] {
+    count_tiles<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(sets, p.tile_begin.data(),
+                                                                                   step_end(p, table, speed_limit));
+    check(cudaGetLastError(), "sort");
+  });
+}
+template <class Real, int D>
+void list_sets(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
+  const AllSets<D> sets = all_sets(p, table);
+  ex.run("sort", [&] {
+    list_blocks<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(
+        sets, p.tile_begin.data(), p.plan.data(), table.bins.data(), table.blocks.data());
+    check(cudaGetLastError(), "sort");
+  });
+}
+template <class Real, int D>
+void clear_sets_of(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
+  const AllSets<D> sets = all_sets(p, table);
+  ex.run("sort", [&] {
+    clear_sets<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(sets);
+    check(cudaGetLastError(), "sort");
+  });
+}
+
+template <class Real, int D>
+void distribute(Exec& ex, PackedParticles<Real, D>& p) {
+  const auto room = static_cast<unsigned>(p.next_table.bins.size());
+  ex.run("sort", [&] {
+    count_cells<D><<<(room + warps - 1) / warps, threads, 0, ex.stream()>>>(
+        p.table.bin_index.view(p.window), p.plan.data(), p.next_table.bins.data(), p.reached.data(),
+        p.reached_begin.data(), p.next_bin.data(), p.next_table.cell_begin.data(), p.bin_total.data(),
+        p.section_total.data());
+    begin_bins<D><<<(room + section - 1) / section, threads, 0, ex.stream()>>>(
+        p.plan.data(), p.bin_total.data(), p.section_total.data(), p.next_table.bins.data());
+    place_particles<D><<<static_cast<unsigned>(p.table.bin_count), place_threads, 0, ex.stream()>>>(
+        p.plan.data(), p.table.bins.data(), p.next_table.bins.data(), p.next_bin.data(), p.reached_begin.data(),
+        p.moved_to.data(), p.order.data());
+    check(cudaGetLastError(), "sort");
+  });
+}
+
+void tell(Exec& ex, cudaEvent_t& told) {
+  if (told == nullptr) check(cudaEventCreateWithFlags(&told, cudaEventDisableTiming), "event creation");
+  check(cudaEventRecord(told, ex.stream()), "sort");
+}
+
+/// Most tiles of a window, all sets together: 4 GiB of bits and numbers.
+constexpr std::int64_t most_tiles = std::int64_t{1} << 18;
+
+template <class Real, int D>
+bool set_window(Exec& ex, const Cell<D>& low, const Cell<D>& high, PackedParticles<Real, D>& p) {
+  TileWindow<D> window = TileWindow<D>::around(low, high);
+  for (int k = 0; k < D; ++k) {  // particles will move
+    window.low[k] -= 1;
+    window.tiles[k] += 2;
+  }
+  double tiles = p.groups + 1;
+  for (int k = 0; k < D; ++k) tiles *= window.tiles[k];
+  if (tiles > static_cast<double>(most_tiles)) return false;
+  p.window = window;
+  const std::int64_t each = window.count();
+  for (BinTable<Real, D>* table : {&p.table, &p.next_table}) {
+    table->bin_index.resize(each * p.groups);
+    table->grid_index.resize(each);
+    for (BlockIndex<D>* index : {&table->bin_index, &table->grid_index})
+      for (Array<std::uint32_t>* array : {&index->bits, &index->used})
+        check(cudaMemsetAsync(array->data(), 0, static_cast<std::size_t>(array->size()) * sizeof(std::uint32_t),
+                              ex.stream()),
+              "sort");
+  }
+  p.tile_begin.resize_discard(each * (p.groups + 1));
+  return true;
+}
+
+template <class T>
+void at_least(Array<T>& array, Size n) {
+  if (n > array.size()) array.resize_discard(n);
+}
+
+/// Room for so many bins and grid blocks in what a step writes. What the present step has counted is kept.
+template <class Real, int D>
+void make_room(Exec& ex, Index bins, Index blocks, PackedParticles<Real, D>& p) {
+  if (bins > p.next_table.bins.size()) {
+    const Index room = bins + bins / 4 + 64;
+    p.next_table.bins.resize_discard(room);
+    p.next_table.cell_begin.resize_discard(Size{room} * BlockShape<D>::nodes);
+    at_least(p.bin_total, room);
+    at_least(p.section_total, room / section + 1);
+    // By bins of the present step, which these will be.
+    if (Size{room} * Reach<D>::cells > p.reached.size()) resize_keep(ex, p.reached, Size{room} * Reach<D>::cells);
+    at_least(p.reached_begin, Size{room} * Reach<D>::cells);
+    at_least(p.next_bin, Size{room} * Reach<D>::neighbors);
+    at_least(p.near, room);
+  }
+  if (blocks > p.next_table.blocks.size()) p.next_table.blocks.resize_discard(blocks + blocks / 4 + 64);
+}
+
+template <class T>
+void fill_zero(Exec& ex, Array<T>& array) {
+  check(cudaMemsetAsync(array.data(), 0, static_cast<std::size_t>(array.size()) * sizeof(T), ex.stream()), "sort");
+}
+
+template <int D>
+struct CornersOfBins {
+  const Bin<D>* bins;
+  struct Box {
+    Cell<D> low, high;
+  };
+  TRIBO_HD Box operator()(Index i) const { return {bins[i].block, bins[i].block}; }
+};
+template <int D>
+struct JoinCorners {
+  using Box = typename CornersOfBins<D>::Box;
+  TRIBO_HD Box operator()(const Box& a, const Box& b) const {
+    Box r = a;
+    for (int k = 0; k < D; ++k) {
+      if (b.low[k] < r.low[k]) r.low[k] = b.low[k];
+      if (b.high[k] > r.high[k]) r.high[k] = b.high[k];
+    }
+    return r;
+  }
+};
+
+template <int D>
+typename CornersOfBins<D>::Box corners(Exec& ex, const Array<Bin<D>>& bins, Index count) {
+  using Box = typename CornersOfBins<D>::Box;
+  return reduce(ex, "sort", count, Box{Cell<D>::filled(0x3fffffff), Cell<D>::filled(-0x3fffffff)},
+                CornersOfBins<D>{bins.data()}, JoinCorners<D>{});
+}
+
+template <class Real, int D>
+void mark_all(Exec& ex, const Array<Bin<D>>& bins, Index count, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
+  parallel_for(
+      ex, "sort", count,
+      MarkBin<D>{bins.data(), {table.bin_index.view(p.window), table.grid_index.view(p.window), p.tally.data()}});
+}
+
+const StepOutcome& wait(cudaEvent_t told, const Mailbox<StepOutcome>& outcome) {
+  check(cudaEventSynchronize(told), "step");
+  return outcome[0];
+}
+
+}  // namespace
+
+template <class Real, int D>
+void clear_next_sets(Exec& ex, PackedParticles<Real, D>& p) {
+  clear_sets_of(ex, p.next_table, p);
+}
+
+template <class Real, int D>
+void rebin(Exec& ex, double speed_limit, PackedParticles<Real, D>& p) {
+  count_sets(ex, speed_limit, p.next_table, p);
+  tell(ex, p.told);
+  list_sets(ex, p.next_table, p);
+  distribute(ex, p);
+}
+
+template <class Real, int D>
+bool rebin_with_room(Exec& ex, PackedParticles<Real, D>& p) {
+  if (p.outcome[0].tally.left_window != 0) {
+    auto box = corners(ex, p.table.bins, p.table.bin_count);
+    for (int k = 0; k < D; ++k) {
+      box.low[k] -= 1;
+      box.high[k] += 2;
+    }
+    if (!set_window(ex, box.low, box.high, p)) return false;
+    mark_all(ex, p.table.bins, p.table.bin_count, p.table, p);
+    count_sets(ex, std::numeric_limits<double>::infinity(), p.table, p);
+    // The present bins are listed already; their numbers are what is wanted.
+    list_sets(ex, p.table, p);
+    ex.run("sort", [&] {
+      mark_moves<D><<<static_cast<unsigned>(p.table.bin_count), 64, 0, ex.stream()>>>(
+          p.table.bins.data(), p.reached.data(),
+          {p.next_table.bin_index.view(p.window), p.next_table.grid_index.view(p.window), p.tally.data()});
+      check(cudaGetLastError(), "sort");
+    });
+    count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
+    tell(ex, p.told);
+    wait(p.told, p.outcome);
+  }
+  make_room(ex, p.outcome[0].bins, p.outcome[0].blocks, p);
+  count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
+  tell(ex, p.told);
+  list_sets(ex, p.next_table, p);
+  distribute(ex, p);
+  wait(p.told, p.outcome);
+  return true;
+}
+
+template <class Real, int D>
+bool adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p) {
+  p.tally.resize_discard(1);
+  p.plan.resize_discard(1);
+  p.stiffness.resize_discard(p.groups);
+  p.outcome.resize(1);
+  p.group_begin.resize(static_cast<std::size_t>(p.groups) + 1);
+  p.stiffness_out.resize(static_cast<std::size_t>(p.groups));
+  fill_zero(ex, p.stiffness);
+  fill_zero(ex, p.tally);
+  auto box = corners(ex, bins, bin_count);
+  for (int k = 0; k < D; ++k) box.high[k] += 1;
+  if (!set_window(ex, box.low, box.high, p)) return false;
+  make_room(ex, bin_count, 1, p);
+  mark_all(ex, bins, bin_count, p.next_table, p);
+  count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
+  tell(ex, p.told);
+  make_room(ex, bin_count, wait(p.told, p.outcome).blocks, p);
+  count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
+  list_sets(ex, p.next_table, p);
+  tell(ex, p.told);
+  if (wait(p.told, p.outcome).bins != bin_count)
+    throw Error(ExitCode::internal, "bins are not one to a block and material");
+  check(cudaMemcpyAsync(p.next_table.bins.data(), bins.data(), static_cast<std::size_t>(bin_count) * sizeof(Bin<D>),
+                        cudaMemcpyDeviceToDevice, ex.stream()),
+        "sort");
+  p.next_table.bin_count = bin_count;
+  p.next_table.block_count = p.outcome[0].blocks;
+  std::swap(p.table, p.next_table);
+  make_room(ex, bin_count, p.table.block_count, p);
+  return true;
+}
+
+#define TRIBO_INSTANTIATE(Real, D)                                 \
+  template void clear_next_sets(Exec&, PackedParticles<Real, D>&); \
+  template void rebin(Exec&, double, PackedParticles<Real, D>&);   \
+  template bool rebin_with_room(Exec&, PackedParticles<Real, D>&); \
+  template bool adopt_bins(Exec&, const Array<Bin<D>>&, Index, PackedParticles<Real, D>&);
+TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "tribo/stages/cuda/rebin.cuh"
+#include "tribo/stages/stages.h"
+
+/// \file
+/// The stages of a packed step. What they compute is what stages/p2g.cpp, grid.cpp, g2p.cpp and confine.cpp compute;
+/// tests hold both to agree.
+
+namespace tribo::TRIBO_BACKEND {
+
+template <class Real, int D>
+void packed_p2g(Exec& ex, const Constants<Real, D>& constants, double dt, const Array<Real>& inverse_density,
+                PackedParticles<Real, D>& p);
+
+template <class Real, int D>
+void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+                 double dt, PackedParticles<Real, D>& p);
+
+/// Leaves everything as it was when a node is faster than `speed_limit`. Particles of bins that `confine` will look at
+/// are counted there.
+template <class Real, int D>
+void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
+                PackedParticles<Real, D>& p);
+
+/// Which bins are near `colliders`, and their particles' way back; before and after packed_g2p.
+template <class Real, int D>
+void find_near_bins(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+                    PackedParticles<Real, D>& p);
+template <class Real, int D>
+void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
+                    double speed_limit, PackedParticles<Real, D>& p);
+
+template <class Real, int D>
+Marker<D> next_marker(PackedParticles<Real, D>& p) {
+  return {p.next_table.bin_index.view(p.window), p.next_table.grid_index.view(p.window), p.tally.data()};
+}
+
+__device__ __forceinline__ bool is_cancelled(const StepTally* tally, double speed_limit) {
+  return __longlong_as_double(static_cast<long long>(tally->grid_speed)) > speed_limit;
+}
+
+}  // namespace tribo::TRIBO_BACKEND
