@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -24,6 +25,7 @@
 #include "scene_flags.h"
 #include "stats_command.h"
 #include "tribo/core/errors.h"
+#include "tribo/exec/gpu_memory.h"
 #include "tribo/io/file.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
@@ -130,10 +132,60 @@ struct CheckCommand {
                static_cast<double>(mesh.field().bytes()) / 1048576);
   }
 
+  bool on_gpu() const { return flags.device == "cuda"; }
+  double needed_bytes(const Scene& scene, double particles) const {
+    return estimated_bytes({flags.device, scene.precision, flags.threads, flags.isa}, build_model(scene), particles);
+  }
+  bool fits_device(const Scene& scene, double particles) const {
+    if (!on_gpu()) return true;  // short main memory is an error, found when the simulation is made
+    const std::optional<GpuMemory> gpu = gpu_memory();
+    return gpu && needed_bytes(scene, particles) <= static_cast<double>(gpu->free);
+  }
+
+  /// `held`: what the particles at the start take on the device; 0 when they are not there.
+  void print_memory(const Scene& scene, double particles, double emitted, std::size_t held) const {
+    constexpr double MiB = 1048576;
+    if (!on_gpu())
+      fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n", static_cast<double>(held) / MiB,
+                 flags.device, scene.precision);
+    else
+      fmt::print("  memory      about {:.1f} MiB on {}, {}, {:.0f} bytes a particle; more when particles spread\n",
+                 needed_bytes(scene, particles) / MiB, flags.device, scene.precision, needed_bytes(scene, 1));
+    if (on_gpu() && held > 0)
+      fmt::print("              {:.1f} MiB are held at the start\n", static_cast<double>(held) / MiB);
+    if (emitted > 0)
+      fmt::print("              {:.1f} MiB with all that emitters give out{}\n",
+                 needed_bytes(scene, particles + emitted) / MiB,
+                 scene.sinks.empty() ? "" : "; less by what sinks take");
+    if (const std::optional<GpuMemory> gpu = on_gpu() ? gpu_memory() : std::nullopt)
+      fmt::print("              {:.1f} of the GPU's {:.1f} MiB are free\n", static_cast<double>(gpu->free) / MiB,
+                 static_cast<double>(gpu->total) / MiB);
+  }
+
+  void print_device_warning(const Scene& scene, double particles) const {
+    if (!on_gpu()) return;
+    const std::optional<GpuMemory> gpu = gpu_memory();
+    if (!gpu) {
+      fmt::print("  warning     {}; whether the scene fits a GPU was not checked\n",
+                 has_cuda() ? "there is no usable NVIDIA GPU on this machine" : "this tribo was built without CUDA");
+      return;
+    }
+    const double ratio = needed_bytes(scene, particles) / static_cast<double>(gpu->free);
+    if (ratio <= 1) return;
+    fmt::print(
+        "  warning     does not fit the GPU: {:.1f} times what is free; raise grid.dx from {:.3g} to {:.2g} or "
+        "more, lower particles_per_cell, {}or use --device cpu\n",
+        ratio, scene.grid.dx, 1.05 * scene.grid.dx * std::pow(ratio, 1.0 / scene.dimension),
+        scene.precision == "double" ? "use --precision float, " : "");
+  }
+
   int operator()() {
     const Scene scene = read_scene(flags.scene_path(), flags.overrides());
     const std::vector<Variant> variants = read_variants(flags.scene_path(), flags.overrides());
-    Simulation simulation(scene, flags.simulation_options());  // finds what the text alone does not show
+    // Finds what the text alone does not show; on the CPU when the GPU that was meant is not here or too small.
+    SimulationOptions options = flags.simulation_options();
+    if (!fits_device(scene, expected_particles(scene))) options.device = "cpu";
+    Simulation simulation(scene, options);
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
     fmt::print("  frames      {} at {} per second, {} s\n", scene.frame_count(), scene.fps, scene.duration);
@@ -152,14 +204,8 @@ struct CheckCommand {
     const double emitted = expected_emission(scene);
     fmt::print("  particles   {}{}\n  tets        0\n  segments    0\n", particles,
                emitted > 0 ? fmt::format(", and about {:.0f} from emitters", emitted) : "");
-    fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n",
-               static_cast<double>(simulation.engine().bytes()) / 1048576, flags.device, scene.precision);
-    if (emitted > 0) {
-      const EngineOptions engine{flags.device, scene.precision, flags.threads, flags.isa};
-      const double bytes = estimated_bytes(engine, build_model(scene), static_cast<double>(particles) + emitted);
-      fmt::print("              {:.1f} MiB with all that emitters give out{}\n", bytes / 1048576,
-                 scene.sinks.empty() ? "" : "; less by what sinks take");
-    }
+    print_memory(scene, static_cast<double>(particles), emitted,
+                 options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     if (!variants.empty()) {
@@ -168,6 +214,7 @@ struct CheckCommand {
       fmt::print("  variants    {} (tribo compare)\n", fmt::join(names, ", "));
     }
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
+    print_device_warning(scene, static_cast<double>(particles) + (scene.sinks.empty() ? emitted : 0));
     return static_cast<int>(ExitCode::done);
   }
 };
@@ -220,6 +267,8 @@ struct BenchCommand {
     app.add_option("--transfer", options.transfer, "transfer scheme")->check(CLI::IsMember(names_of(transfers())));
     app.add_option("--kernel", options.kernel, "interpolation kernel")->check(CLI::IsMember(names_of(kernels())));
     app.add_option("--force", options.force, "mls or gradient")->check(CLI::IsMember({"mls", "gradient"}));
+    app.add_option("--state", options.state, "of the block: flight, or impact on a floor")
+        ->check(CLI::IsMember({"flight", "impact"}));
     app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_option("--precision", options.precision, "float or double")->check(CLI::IsMember({"float", "double"}));
     app.add_option("--isa", options.isa, "CPU instruction set")->check(CLI::IsMember(available_isas()));

@@ -58,6 +58,8 @@ if [ $limit != unlimited ]; then
   expect 3 'memory' absurd run scene.json -o absurd --set /grid/dx=2.5e-3 # 10 million: the limit is met on the way
 fi
 CUDA_VISIBLE_DEVICES='' expect 3 'cuda' "$tribo" run scene.json -o old --overwrite --device cuda
+CUDA_VISIBLE_DEVICES='' expect 0 'MiB on cuda, float, [0-9]+ bytes a particle' "$tribo" check scene.json --device cuda
+grep -Eq 'warning .*(without CUDA|no usable NVIDIA GPU)' said || fail "check does not say that there is no GPU"
 [ ! -e absurd ] || fail "a run that could not start left a directory"
 diff -r old copy || fail "a run that could not start cost the old one"
 

@@ -83,23 +83,35 @@ void ObjectSums::add(const ObjectSums& other) {
 
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
   const int D = model.dimension;
+  const bool cuda = options.device == "cuda";
   const double real = options.precision == "double" ? 8 : 4;
+  const double pack = 4 * real;  // of a node
   const bool poly = model.transfer.poly_degree > 0;
   const bool general = poly || model.gradient_forces || model.kernel_nodes != 3;  // the gradient waits in a column
   const double modes = poly ? D * (std::pow(3.0, D) - 1 - D) : 0;
-  const double column_bytes =
-      real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1 + modes + (general ? D * D : 0)) + 8;
-  const double sorting_bytes = 2 * 8 + 3 * 4 + real;
-  // Arenas and grid: a block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full
-  // block is a fair guess before the particles exist.
-  const double per_block = 4 * real * (std::pow(8.0, D) + 2 * std::pow(4.0, D));
-  const double blocks = particles / (0.25 * 8 * std::pow(4.0, D));
-  double bytes = particles * (column_bytes + sorting_bytes) + blocks * per_block;
-  if (model.time.implicit) {  // a tangent for each particle, and six vectors over the grid
-    const double tangent = D * D * (D * D + 1) / 2.0;
-    bytes += particles * real * tangent + blocks * 2 * std::pow(4.0, D) * (6 * 4 * real + 4);
+  const double columns = real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1 + modes + (general ? D * D : 0)) + 8;
+  const double nodes = std::pow(4.0, D);  // of a grid block; and the cells of one
+  double per_particle = columns;
+  double per_block = 2 * nodes * pack;  // a block of particles has about two of the grid
+  if (cuda) {
+    const double arena = std::pow(6.0, D);
+    const double records = D == 3 ? 9 : 5;       // of four numbers, packed for kernels
+    per_particle += 2 * records * pack + 4 + 1;  // records in two copies, order, key
+    per_block += arena * (pack + 2 * 4)          // sums, two counters for each
+                 + std::pow(3.0, D) * 4          // numbers of neighbors
+                 + 2 * nodes * 4;                // where cells begin, in two copies
+  } else {
+    per_particle += 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
+    per_block += std::pow(8.0, D) * pack;  // arena
   }
-  return bytes;
+  if (model.time.implicit) {  // a tangent for each particle, and six vectors over the grid
+    per_particle += real * D * D * (D * D + 1) / 2.0;
+    per_block += 2 * nodes * (6 * pack + 4);
+  }
+  // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
+  // the particles exist.
+  const double blocks = particles / (0.25 * 8 * nodes);
+  return particles * per_particle + blocks * per_block;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed) {
