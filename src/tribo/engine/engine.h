@@ -76,7 +76,7 @@ class Engine {
   virtual StepReport next_dt(double until) = 0;
 
   virtual std::vector<ObjectSums> measure() = 0;
-  virtual Frame frame(int number) = 0;
+  virtual RawFrame frame(int number) = 0;
   virtual EngineCounts counts() const = 0;
   virtual EngineFlows flows() const = 0;
 

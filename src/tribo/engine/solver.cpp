@@ -465,29 +465,18 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
 }
 
 template <class Real, int D>
-Frame Solver<Real, D>::frame(int number) {
+RawFrame Solver<Real, D>::frame(int number) {
   const auto n = static_cast<std::size_t>(state_.count);
-  Frame frame;
+  RawFrame raw;
+  Frame& frame = raw.frame;
   frame.number = number;
   frame.time = state_.time;
-  for (const Model::Object& object : model_.objects) frame.objects.push_back(object.name);
+  for (const Model::Object& object : model_.objects) {
+    frame.objects.push_back(object.name);
+    raw.object_materials.push_back(object.material);
+  }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
 
-  std::vector<Index> ids(n);
-  copy_to_host(exec_, state_.particles.id.c[0], ids.data(), state_.count);
-  std::vector<Index> row(n);  // row of each particle when sorted by id
-  {
-    std::vector<Index> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    const bool dense = n > 0 && static_cast<std::size_t>(*std::max_element(ids.begin(), ids.end())) + 1 == n;
-    if (dense) {
-      row = ids;
-    } else {
-      std::sort(order.begin(), order.end(),
-                [&](Index a, Index b) { return ids[static_cast<std::size_t>(a)] < ids[static_cast<std::size_t>(b)]; });
-      for (std::size_t r = 0; r < n; ++r) row[static_cast<std::size_t>(order[r])] = static_cast<Index>(r);
-    }
-  }
   const auto add = [&]<class T>(const char* name, const Array<T>* arrays, int components) {
     NamedArray column;
     column.name = name;
@@ -496,13 +485,8 @@ Frame Solver<Real, D>::frame(int number) {
     column.count = n;
     column.data.resize(n * static_cast<std::size_t>(components) * sizeof(T));
     auto* const out = reinterpret_cast<T*>(column.data.data());
-    std::vector<T> host(n);
-    for (int k = 0; k < components; ++k) {
-      copy_to_host(exec_, arrays[k], host.data(), state_.count);
-      for (std::size_t i = 0; i < n; ++i)
-        out[static_cast<std::size_t>(row[i]) * static_cast<std::size_t>(components) + static_cast<std::size_t>(k)] =
-            host[i];
-    }
+    for (int k = 0; k < components; ++k)
+      copy_to_host(exec_, arrays[k], out + n * static_cast<std::size_t>(k), state_.count);
     frame.columns.push_back(std::move(column));
   };
   add("x", state_.particles.x.c, D);
@@ -513,13 +497,7 @@ Frame Solver<Real, D>::frame(int number) {
   observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   add("J", &volume_ratio, 1);
   add("strain", &strain_norm, 1);
-
-  NamedArray material = frame.columns[3];
-  material.name = "material";
-  auto* const index = reinterpret_cast<Index*>(material.data.data());
-  for (std::size_t i = 0; i < n; ++i) index[i] = model_.objects[static_cast<std::size_t>(index[i])].material;
-  frame.columns.push_back(std::move(material));
-  return frame;
+  return raw;
 }
 
 template <class Real, int D>
