@@ -2,7 +2,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -63,22 +62,6 @@ bool has_cuda() {
 #else
   return false;
 #endif
-}
-
-void ObjectSums::add(const ObjectSums& other) {
-  particles += other.particles;
-  mass += other.mass;
-  mass_position += other.mass_position;
-  momentum += other.momentum;
-  angular_momentum += other.angular_momentum;
-  for (int k = 0; k < Sym<double, 3>::size; ++k) second_moment.s[k] += other.second_moment.s[k];
-  kinetic += other.kinetic;
-  elastic += other.elastic;
-  gravity += other.gravity;
-  for (int k = 0; k < 3; ++k) {
-    low[k] = std::min(low[k], other.low[k]);
-    high[k] = std::max(high[k], other.high[k]);
-  }
 }
 
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
