@@ -73,11 +73,13 @@ class Simulation {
   const FrameProgress& progress() const { return progress_; }
 
   /// Host copy of positions, velocities, ids, ... at this moment; columns in order of particle id.
-  Frame observe() { return engine_->frame(frame_); }
+  Frame observe() { return arrange(observe_raw()); }
+  /// The same before `arrange`, for whoever wants to do that elsewhere than in the simulation's thread.
+  RawFrame observe_raw() { return engine_->frame(frame_); }
   /// Sums over each object, in the order of the scene.
   std::vector<ObjectSums> measure() { return engine_->measure(); }
   /// Hash of everything that evolves: equal hashes mean equal futures.
-  std::uint64_t state_hash() { return hash_state(*engine_); }
+  std::uint64_t state_hash() { return engine_->state_hash(); }
 
   /// All that evolves, and back. A restored simulation continues with the same bytes as the original.
   Container checkpoint();

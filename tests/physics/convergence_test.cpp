@@ -82,7 +82,7 @@ Errors errors(const Wave& wave, double dx, double dt, Placement placement, bool 
   const double end = std::round(wave.end / dt) * dt;
   while (engine->time() < end) engine->step(end);
 
-  const Frame frame = engine->frame(0);
+  const Frame frame = arrange(engine->frame(0));
   const auto x = frame.find("x")->as<double>();
   const auto v = frame.find("v")->as<double>();
   double wrong_place = 0, wrong_speed = 0, displacement = 0, speed = 0;

@@ -1,8 +1,5 @@
 #include "tribo/engine/engine.h"
 
-#include <xxhash.h>
-
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -63,22 +60,6 @@ bool has_cuda() {
 #else
   return false;
 #endif
-}
-
-void ObjectSums::add(const ObjectSums& other) {
-  particles += other.particles;
-  mass += other.mass;
-  mass_position += other.mass_position;
-  momentum += other.momentum;
-  angular_momentum += other.angular_momentum;
-  for (int k = 0; k < Sym<double, 3>::size; ++k) second_moment.s[k] += other.second_moment.s[k];
-  kinetic += other.kinetic;
-  elastic += other.elastic;
-  gravity += other.gravity;
-  for (int k = 0; k < 3; ++k) {
-    low[k] = std::min(low[k], other.low[k]);
-    high[k] = std::max(high[k], other.high[k]);
-  }
 }
 
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
@@ -145,17 +126,6 @@ Container save_state(Engine& engine) {
     checkpoint.arrays.push_back(std::move(array));
   });
   return checkpoint;
-}
-
-std::uint64_t hash_state(Engine& engine) {
-  XXH3_state_t* const hash = XXH3_createState();
-  XXH3_64bits_reset(hash);
-  engine.visit_state([&](const char*, DType type, std::int64_t count, const void* data) {
-    XXH3_64bits_update(hash, data, static_cast<std::size_t>(count) * size_of(type));
-  });
-  const std::uint64_t value = XXH3_64bits_digest(hash);
-  XXH3_freeState(hash);
-  return value;
 }
 
 }  // namespace tribo

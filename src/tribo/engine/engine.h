@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tribo/core/types.h"
+#include "tribo/engine/object_sums.h"
 #include "tribo/engine/solve_report.h"
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
@@ -23,23 +24,6 @@ struct StepReport {
   double dt = 0;           ///< [s]
   const char* limit = "";  ///< what bounded it: cfl, wave, viscosity, collider, dt_max, frame or retry
   SolveReport solve;
-};
-
-/// Sums over the particles of one object.
-struct ObjectSums {
-  std::int64_t particles = 0;
-  double mass = 0;                                              ///< [kg]
-  Vec<double, 3> mass_position = Vec<double, 3>::zero();        ///< sum m x [kg m]
-  Vec<double, 3> momentum = Vec<double, 3>::zero();             ///< [kg m/s]
-  Vec<double, 3> angular_momentum = Vec<double, 3>::zero();     ///< about the origin, affine part included
-  Sym<double, 3> second_moment = Sym<double, 3>::isotropic(0);  ///< sum m x x^T [kg m^2]
-  double kinetic = 0;                                           ///< [J], affine part included
-  double elastic = 0;                                           ///< [J]
-  double gravity = 0;                                           ///< [J], zero at the origin
-  Vec<double, 3> low = Vec<double, 3>::filled(1e300);           ///< bounds [m]
-  Vec<double, 3> high = Vec<double, 3>::filled(-1e300);
-
-  void add(const ObjectSums& other);
 };
 
 /// How much there is of everything.
@@ -76,11 +60,14 @@ class Engine {
   virtual StepReport next_dt(double until) = 0;
 
   virtual std::vector<ObjectSums> measure() = 0;
-  virtual Frame frame(int number) = 0;
+  virtual RawFrame frame(int number) = 0;
   virtual EngineCounts counts() const = 0;
   virtual EngineFlows flows() const = 0;
 
-  /// Host copies of the state's arrays one after the other, the same in every run: for saving and hashing.
+  /// Hash of what visit_state shows: equal hashes mean equal futures.
+  virtual std::uint64_t state_hash() = 0;
+
+  /// Host copies of the state's arrays one after the other, the same in every run: for saving.
   using ArrayVisitor = std::function<void(const char* name, DType type, std::int64_t count, const void* data)>;
   virtual void visit_state(const ArrayVisitor& visit) = 0;
   /// Restores what visit_state showed. Throws IoError naming what does not fit.
@@ -110,8 +97,7 @@ std::vector<std::string> available_isas();
 /// Whether the CUDA backend is in this binary.
 bool has_cuda();
 
-/// The state as a checkpoint, and its hash.
+/// The state as a checkpoint.
 Container save_state(Engine& engine);
-std::uint64_t hash_state(Engine& engine);
 
 }  // namespace tribo

@@ -1,6 +1,7 @@
 #include "tribo/engine/solver.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,7 +9,7 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/core/errors.h"
 #include "tribo/engine/backends.h"
-#include "tribo/transfer/modes.h"
+#include "tribo/stages/hash.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -54,12 +55,6 @@ double force_stiffness(const Model& model) {
   return model.kernel_nodes == 2 ? 32 : model.kernel_nodes == 3 ? 6 : 3.2;
 }
 
-/// Second moment of a particle's weights along an axis.
-double axis_inertia(const Model& model, double x) {
-  if (model.kernel_nodes != 2) return kernel_inertia(model.kernel_nodes);
-  return linear_kernel_inertia(x / model.dx - std::floor(x / model.dx));
-}
-
 constexpr int emitter_numbers = 6;
 std::vector<double> numbers_of(const std::vector<EmitterState>& emitters) {
   std::vector<double> r;
@@ -79,47 +74,6 @@ void set_numbers(std::vector<EmitterState>& emitters, std::span<const double> fr
                    n[4],
                    n[5] != 0};
   }
-}
-
-/// Columns of a range of particles on the host.
-template <class T>
-class HostColumn {
- public:
-  template <int N>
-  void fetch(Exec& ex, const Field<T, N>& field, Index first, Index n) {
-    stride_ = static_cast<std::size_t>(n);
-    data_.resize(stride_ * N);
-    for (int k = 0; k < N; ++k)
-      copy_to_host(ex, field.c[k], data_.data() + stride_ * static_cast<std::size_t>(k), n, first);
-  }
-  double at(int component, Index i) const {
-    return static_cast<double>(data_[stride_ * static_cast<std::size_t>(component) + static_cast<std::size_t>(i)]);
-  }
-
- private:
-  std::size_t stride_ = 0;
-  std::vector<T> data_;
-};
-
-/// Twice the kinetic energy per mass of PolyPIC's higher modes, sum_r norm_r |c_r|^2 (formulas A.6).
-template <int D, class Real>
-double mode_energy(const HostColumn<Real>& poly, Index i, const Vec<double, 3>& x, double dx, int degree) {
-  double norm[D][3];
-  for (int k = 0; k < D; ++k) {
-    const double offset = x[k] / dx - base_node<3>(x[k] / dx);
-    const AxisModes<double> modes(offset, SplineWeights<double, 3>(offset).w, degree);
-    std::copy_n(modes.norm, 3, norm[k]);
-  }
-  double sum = 0;
-  int next = 0;
-  for (int mode = 0; mode < power(3, D); ++mode) {
-    if (!beyond_affine<D>(mode)) continue;
-    const Cell<D> powers = unflatten<D>(mode, 3);
-    double scale = 1;
-    for (int k = 0; k < D; ++k) scale *= norm[k][powers[k]];
-    for (int k = 0; k < D; ++k, ++next) sum += scale * poly.at(next, i) * poly.at(next, i);
-  }
-  return sum;
 }
 
 }  // namespace
@@ -374,17 +328,19 @@ StepReport Solver<Real, D>::step(double until) {
 
 template <class Real, int D>
 void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char* limit) {
-  HostColumn<Index> object, id;
-  HostColumn<Real> x;
-  object.fetch(exec_, state_.particles.object, particle, 1);
-  id.fetch(exec_, state_.particles.id, particle, 1);
-  x.fetch(exec_, state_.particles.x, particle, 1);
+  Index object = 0, id = 0;
+  copy_to_host(exec_, state_.particles.object.c[0], &object, 1, particle);
+  copy_to_host(exec_, state_.particles.id.c[0], &id, 1, particle);
   std::string place;
-  for (int k = 0; k < D; ++k) place += (k ? ", " : "") + std::to_string(x.at(k, 0));
-  const Model::Object& owner = model_.objects[static_cast<std::size_t>(object.at(0, 0))];
+  for (int k = 0; k < D; ++k) {
+    Real x = 0;
+    copy_to_host(exec_, state_.particles.x.c[k], &x, 1, particle);
+    place += (k ? ", " : "") + std::to_string(x);
+  }
+  const Model::Object& owner = model_.objects[static_cast<std::size_t>(object)];
   throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
                       " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): particle " +
-                      std::to_string(static_cast<long long>(id.at(0, 0))) + " of object '" + owner.name + "' near (" +
+                      std::to_string(id) + " of object '" + owner.name + "' near (" +
                       place + ") m is no longer finite; likely cause: the time step is too long for material '" +
                       model_.materials[static_cast<std::size_t>(owner.material)].name +
                       "' under this load; lower time.cfl or time.dt_max, or check its stiffness and density");
@@ -412,90 +368,23 @@ void Solver<Real, D>::report_runaway(const std::string& what) {
 template <class Real, int D>
 std::vector<ObjectSums> Solver<Real, D>::measure() {
   settle(exec_, state_, work_);
-  Array<Real> energy_density, volume_ratio, strain_norm;
-  observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
-  std::vector<ObjectSums> sums(model_.objects.size());
-  constexpr Index chunk = 1 << 16;
-  HostColumn<Real> x, v, C, m, poly;
-  HostColumn<Index> object;
-  std::vector<Real> psi(static_cast<std::size_t>(chunk));
-  for (Index first = 0; first < state_.count; first += chunk) {
-    const Index n = std::min(chunk, state_.count - first);
-    x.fetch(exec_, state_.particles.x, first, n);
-    v.fetch(exec_, state_.particles.v, first, n);
-    C.fetch(exec_, state_.particles.C, first, n);
-    m.fetch(exec_, state_.particles.m, first, n);
-    if (state_.particles.poly.used) poly.fetch(exec_, state_.particles.poly, first, n);
-    object.fetch(exec_, state_.particles.object, first, n);
-    copy_to_host(exec_, energy_density, psi.data(), n, first);
-    for (Index i = 0; i < n; ++i) {
-      const auto o = static_cast<std::size_t>(object.at(0, i));
-      ObjectSums& sum = sums[o];
-      const double mass = m.at(0, i);
-      Vec<double, 3> position = Vec<double, 3>::zero();
-      Vec<double, 3> velocity = Vec<double, 3>::zero();
-      double B[3][3] = {};
-      double affine = 0;
-      for (int a = 0; a < D; ++a) {
-        position[a] = x.at(a, i);
-        velocity[a] = v.at(a, i);
-      }
-      for (int b = 0; b < D; ++b) {
-        const double inertia = axis_inertia(model_, position[b]) * model_.dx * model_.dx;  // B = C D
-        for (int a = 0; a < D; ++a) {
-          const double c = C.at(D * a + b, i);
-          B[a][b] = c * inertia;
-          affine += c * c * inertia;
-        }
-      }
-      sum.particles += 1;
-      sum.mass += mass;
-      sum.mass_position += mass * position;
-      sum.momentum += mass * velocity;
-      const Vec<double, 3> spin{{B[2][1] - B[1][2], B[0][2] - B[2][0], B[1][0] - B[0][1]}};
-      sum.angular_momentum += mass * (cross(position, velocity) + spin);
-      for (int a = 0; a < 3; ++a)
-        for (int b = a; b < 3; ++b) sum.second_moment(a, b) += mass * position[a] * position[b];
-      const double higher =
-          state_.particles.poly.used ? mode_energy<D>(poly, i, position, model_.dx, model_.transfer.poly_degree) : 0;
-      sum.kinetic += 0.5 * mass * (squared_norm(velocity) + affine + higher);
-      const double density = constants_.densities[static_cast<std::size_t>(model_.objects[o].material)];
-      sum.elastic += mass / density * static_cast<double>(psi[static_cast<std::size_t>(i)]);
-      sum.gravity -= mass * dot(model_.gravity, position);
-      for (int k = 0; k < 3; ++k) {
-        sum.low[k] = std::min(sum.low[k], position[k]);
-        sum.high[k] = std::max(sum.high[k], position[k]);
-      }
-    }
-  }
-  return sums;
+  return measure_objects(exec_, model_, constants_, state_, work_);
 }
 
 template <class Real, int D>
-Frame Solver<Real, D>::frame(int number) {
+RawFrame Solver<Real, D>::frame(int number) {
   settle(exec_, state_, work_);
   const auto n = static_cast<std::size_t>(state_.count);
-  Frame frame;
+  RawFrame raw;
+  Frame& frame = raw.frame;
   frame.number = number;
   frame.time = state_.time;
-  for (const Model::Object& object : model_.objects) frame.objects.push_back(object.name);
+  for (const Model::Object& object : model_.objects) {
+    frame.objects.push_back(object.name);
+    raw.object_materials.push_back(object.material);
+  }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
 
-  std::vector<Index> ids(n);
-  copy_to_host(exec_, state_.particles.id.c[0], ids.data(), state_.count);
-  std::vector<Index> row(n);  // row of each particle when sorted by id
-  {
-    std::vector<Index> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    const bool dense = n > 0 && static_cast<std::size_t>(*std::max_element(ids.begin(), ids.end())) + 1 == n;
-    if (dense) {
-      row = ids;
-    } else {
-      std::sort(order.begin(), order.end(),
-                [&](Index a, Index b) { return ids[static_cast<std::size_t>(a)] < ids[static_cast<std::size_t>(b)]; });
-      for (std::size_t r = 0; r < n; ++r) row[static_cast<std::size_t>(order[r])] = static_cast<Index>(r);
-    }
-  }
   const auto add = [&]<class T>(const char* name, const Array<T>* arrays, int components) {
     NamedArray column;
     column.name = name;
@@ -504,13 +393,8 @@ Frame Solver<Real, D>::frame(int number) {
     column.count = n;
     column.data.resize(n * static_cast<std::size_t>(components) * sizeof(T));
     auto* const out = reinterpret_cast<T*>(column.data.data());
-    std::vector<T> host(n);
-    for (int k = 0; k < components; ++k) {
-      copy_to_host(exec_, arrays[k], host.data(), state_.count);
-      for (std::size_t i = 0; i < n; ++i)
-        out[static_cast<std::size_t>(row[i]) * static_cast<std::size_t>(components) + static_cast<std::size_t>(k)] =
-            host[i];
-    }
+    for (int k = 0; k < components; ++k)
+      copy_to_host(exec_, arrays[k], out + n * static_cast<std::size_t>(k), state_.count);
     frame.columns.push_back(std::move(column));
   };
   add("x", state_.particles.x.c, D);
@@ -521,13 +405,7 @@ Frame Solver<Real, D>::frame(int number) {
   observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
   add("J", &volume_ratio, 1);
   add("strain", &strain_norm, 1);
-
-  NamedArray material = frame.columns[3];
-  material.name = "material";
-  auto* const index = reinterpret_cast<Index*>(material.data.data());
-  for (std::size_t i = 0; i < n; ++i) index[i] = model_.objects[static_cast<std::size_t>(index[i])].material;
-  frame.columns.push_back(std::move(material));
-  return frame;
+  return raw;
 }
 
 template <class Real, int D>
@@ -558,15 +436,9 @@ EngineFlows Solver<Real, D>::flows() const {
   return flows;
 }
 
+/// What emitters and sinks have done.
 template <class Real, int D>
-void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
-  settle(exec_, state_, work_);
-  const std::vector<double> numbers = scalars(state_);
-  visit("scalars", DType::f64, static_cast<std::int64_t>(numbers.size()), numbers.data());
-  std::vector<Bin<D>> bins(static_cast<std::size_t>(state_.bin_count));
-  copy_to_host(exec_, state_.bins, bins.data(), state_.bin_count);
-  static_assert(sizeof(Bin<D>) == (3 + D) * sizeof(Index));
-  visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
+void Solver<Real, D>::visit_flows(const ArrayVisitor& visit) const {
   if (!state_.emitters.empty()) {
     const std::vector<double> emitters = numbers_of(state_.emitters);
     visit("emitters", DType::f64, static_cast<std::int64_t>(emitters.size()), emitters.data());
@@ -577,6 +449,37 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
       sinks.insert(sinks.end(), {static_cast<double>(sink.particles), sink.mass});
     visit("sinks", DType::f64, static_cast<std::int64_t>(sinks.size()), sinks.data());
   }
+}
+
+template <class Real, int D>
+std::uint64_t Solver<Real, D>::state_hash() {
+  settle(exec_, state_, work_);
+  std::uint64_t hash = 0;
+  const auto add_numbers = [&](const double* numbers, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) hash = mixed(hash + 1 + mixed(std::bit_cast<std::uint64_t>(numbers[i])));
+  };
+  const std::vector<double> numbers = scalars(state_);
+  add_numbers(numbers.data(), numbers.size());
+  visit_flows([&](const char*, DType, std::int64_t count, const void* data) {
+    add_numbers(static_cast<const double*>(data), static_cast<std::size_t>(count));
+  });
+  hash = hash_items(exec_, reinterpret_cast<const Index*>(state_.bins.data()), state_.bin_count * (3 + D), hash);
+  each_column(state_.particles, [&](const char*, auto& field) {
+    for (const auto& array : field.c) hash = hash_items(exec_, array.data(), state_.count, hash);
+  });
+  return hash;
+}
+
+template <class Real, int D>
+void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
+  settle(exec_, state_, work_);
+  const std::vector<double> numbers = scalars(state_);
+  visit("scalars", DType::f64, static_cast<std::int64_t>(numbers.size()), numbers.data());
+  std::vector<Bin<D>> bins(static_cast<std::size_t>(state_.bin_count));
+  copy_to_host(exec_, state_.bins, bins.data(), state_.bin_count);
+  static_assert(sizeof(Bin<D>) == (3 + D) * sizeof(Index));
+  visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
+  visit_flows(visit);
   std::vector<std::byte> host;
   each_column(state_.particles, [&](const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;

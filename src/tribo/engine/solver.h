@@ -20,9 +20,10 @@ class Solver final : public Engine {
   StepReport step(double until) override;
   StepReport next_dt(double until) override;
   std::vector<ObjectSums> measure() override;
-  Frame frame(int number) override;
+  RawFrame frame(int number) override;
   EngineCounts counts() const override;
   EngineFlows flows() const override;
+  std::uint64_t state_hash() override;
   void visit_state(const ArrayVisitor& visit) override;
   void load(const Container& checkpoint) override;
   const std::vector<std::pair<const char*, double>>& stage_seconds() const override;
@@ -33,6 +34,7 @@ class Solver final : public Engine {
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed);
+  void visit_flows(const ArrayVisitor& visit) const;
   void emit();
   void emit_layer(std::size_t emitter);
 

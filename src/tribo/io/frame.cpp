@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "tribo/core/errors.h"
@@ -151,11 +153,53 @@ std::string checked_meta(const Frame& frame) {
   return meta;
 }
 
+/// Row of each particle when they are in order of id.
+std::vector<std::int32_t> rows_by_id(std::span<const std::int32_t> ids) {
+  std::vector<std::int32_t> row(ids.begin(), ids.end());
+  const auto highest = std::max_element(ids.begin(), ids.end());
+  if (ids.empty() || std::cmp_equal(*highest + std::int64_t{1}, ids.size())) return row;  // nobody is missing
+  std::vector<std::int32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto id = [&](std::int32_t i) { return ids[static_cast<std::size_t>(i)]; };
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return id(a) < id(b); });
+  for (std::size_t r = 0; r < order.size(); ++r) row[static_cast<std::size_t>(order[r])] = static_cast<std::int32_t>(r);
+  return row;
+}
+
+/// Component after component to row after row; T is any number of the column's size.
+template <class T>
+void arrange_column(std::span<const std::int32_t> row, NamedArray& column) {
+  std::vector<std::byte> arranged(column.data.size());
+  const T* from = reinterpret_cast<const T*>(column.data.data());
+  T* const to = reinterpret_cast<T*>(arranged.data());
+  for (std::size_t k = 0; k < column.components; ++k)
+    for (const std::int32_t r : row) to[static_cast<std::size_t>(r) * column.components + k] = *from++;
+  column.data = std::move(arranged);
+}
+
 }  // namespace
 
 const NamedArray* Frame::find(const std::string& name) const {
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const NamedArray& a) { return a.name == name; });
   return found == columns.end() ? nullptr : &*found;
+}
+
+Frame arrange(RawFrame raw) {
+  Frame& frame = raw.frame;
+  const std::vector<std::int32_t> row = rows_by_id(frame.find("id")->as<std::int32_t>());
+  for (NamedArray& column : frame.columns) {
+    if (size_of(column.type) == 8) {
+      arrange_column<std::uint64_t>(row, column);
+    } else {
+      arrange_column<std::uint32_t>(row, column);
+    }
+  }
+  std::vector<std::int32_t> material;
+  material.reserve(row.size());
+  for (const std::int32_t object : frame.find("object")->as<std::int32_t>())
+    material.push_back(raw.object_materials[static_cast<std::size_t>(object)]);
+  frame.columns.push_back(make_array<std::int32_t>("material", 1, material));
+  return std::move(frame);
 }
 
 Container to_container(const Frame& frame) {

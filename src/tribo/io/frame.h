@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,15 @@ struct Frame {
 
   const NamedArray* find(const std::string& name) const;
 };
+
+/// A frame as an engine copies it from its device, which is all that the simulation has to wait for.
+struct RawFrame {
+  Frame frame;  ///< without `material`; rows of columns in any order, components one after the other
+  std::vector<std::int32_t> object_materials;  ///< material of each object
+};
+
+/// The frame an observer sees. Depends on nothing but its argument, so that any thread may do it.
+Frame arrange(RawFrame raw);
 
 /// Every column has the same number of rows; `x` is there; `v` has its components; `id`, `object`, `material`, `J` and
 /// `strain` have one; `object` and `material` stay within their lists of names. Frames of a run are 2D or 3D by `x`'s

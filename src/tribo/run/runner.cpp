@@ -11,6 +11,7 @@
 #include "tribo/io/run_directory.h"
 #include "tribo/io/writer.h"
 #include "tribo/render/renderer.h"
+#include "tribo/run/frame_queue.h"
 #include "tribo/run/statistics.h"
 #include "tribo/setup/appearance.h"
 #include "tribo/setup/meshes.h"
@@ -124,6 +125,7 @@ class Run {
       while (simulation_.frame() < frames_) {
         const int frame = simulation_.frame();
         const StepReport report = simulation_.step();
+        queue_.check();
         if (options_.on_step) options_.on_step(where(report));
         if (simulation_.frame() > frame) {
           finish_frame();
@@ -193,6 +195,7 @@ class Run {
   }
 
   void finish_exports() {
+    queue_.drain();
     for (const auto& writer : writers_) writer->finish();
   }
 
@@ -224,21 +227,35 @@ class Run {
     time_at_start_ = simulation_.time();
   }
 
+  /// A frame and its line of statistics, on the way to the disk.
+  struct Finished {
+    RawFrame raw;
+    std::string statistics;
+  };
+
   void finish_frame() {
-    Frame frame = simulation_.observe();
-    directory_.write_frame(frame);
-    if (!writers_.empty()) add_colliders(simulation_.scene(), frame);
-    for (const auto& writer : writers_) writer->write(frame);
+    RawFrame raw = simulation_.observe_raw();
+    // From one frame to the next: what measuring and waiting for the disk take is in the next frame's time.
+    const double wall = seconds_since(frame_start_);
+    frame_start_ = Clock::now();
     StageSeconds stages;
     for (const auto& [name, seconds] : simulation_.engine().stage_seconds()) stages.emplace_back(name, seconds);
-    directory_.append_stats(frame_statistics(simulation_, seconds_since(frame_start_), stages));
+    simulation_.engine().clear_stage_seconds();
+    queue_.push({std::move(raw), frame_statistics(simulation_, wall, stages)});
     if (const SolveReport& solve = simulation_.progress().solve; solve.unconverged > 0)
       note(
           fmt::format("warning: frame {}: {} implicit steps did not converge (velocities still changed by {:.2g} m/s); "
                       "lower time.dt_max, or raise time.newton_iterations or time.linear_iterations",
                       simulation_.frame(), solve.unconverged, solve.error));
-    simulation_.engine().clear_stage_seconds();
-    frame_start_ = Clock::now();
+  }
+
+  /// In the background.
+  void write(Finished& finished) {
+    Frame frame = arrange(std::move(finished.raw));
+    directory_.write_frame(frame);
+    if (!writers_.empty()) add_colliders(simulation_.scene(), frame);
+    for (const auto& writer : writers_) writer->write(frame);
+    directory_.append_stats(finished.statistics);
   }
 
   bool checkpoint_due() const {
@@ -250,6 +267,7 @@ class Run {
   }
 
   void checkpoint() {
+    queue_.drain();  // resuming goes by the checkpoint: frames and statistics before it must be on disk
     Container checkpoint = simulation_.checkpoint();
     Json meta = Json::parse(checkpoint.meta);
     meta["scene"] = Json::parse(simulation_.scene().resolved_json);
@@ -260,6 +278,7 @@ class Run {
   }
 
   [[noreturn]] void report_divergence(const DivergedError& error) {
+    queue_.drain();
     // What was last good is on disk; the state at the failure is kept beside it for a look, never resumed from.
     std::string post_mortem = directory_.diverged_path();
     try {
@@ -304,6 +323,7 @@ class Run {
   Clock::time_point frame_start_ = run_start_;
   Clock::time_point last_checkpoint_ = run_start_;
   double time_at_start_ = 0;
+  FrameQueue<Finished> queue_{2, [this](Finished& finished) { write(finished); }};  ///< last: it uses the above
 };
 
 }  // namespace

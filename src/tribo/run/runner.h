@@ -31,7 +31,7 @@ struct RunOptions {
   bool render = false;        ///< draw each frame as it is finished
 
   std::function<void(const RunProgress&)> on_step;   ///< after every substep
-  std::function<void(const RunProgress&)> on_frame;  ///< after a frame is on disk
+  std::function<void(const RunProgress&)> on_frame;  ///< after a frame is complete; it is being written
   std::function<void(const std::string&)> on_note;   ///< things worth telling the user
   const std::atomic<bool>* stop = nullptr;           ///< set it to stop after the present substep
 };

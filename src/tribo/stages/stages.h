@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "tribo/engine/object_sums.h"
 #include "tribo/engine/solve_report.h"
 #include "tribo/models/all.h"
 #include "tribo/setup/model.h"
@@ -163,6 +164,11 @@ void evaluate_stress(Exec& ex, const Constants<Real, D>& constants, State<Real, 
 template <class Real, int D>
 void observe_strain(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work,
                     Array<Real>& energy_density, Array<Real>& volume_ratio, Array<Real>& strain_norm);
+
+/// Sums over the particles of each object, for output. The same bytes for any number of threads.
+template <class Real, int D>
+std::vector<ObjectSums> measure_objects(Exec& ex, const Model& model, const Constants<Real, D>& constants,
+                                        State<Real, D>& state, Workspace<Real, D>& work);
 
 /// The instances every stage is built for.
 #define TRIBO_FOR_EACH_INSTANCE(instantiate) \

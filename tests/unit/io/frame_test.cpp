@@ -29,6 +29,39 @@ TEST(Frame, survives_the_file) {
   EXPECT_EQ(frame.find("nothing"), nullptr);
 }
 
+TEST(Frame, is_arranged_by_id) {
+  for (const std::vector<std::int32_t>& ids : {std::vector{2, 0, 1}, std::vector{7, 0, 4}}) {  // with gaps, too
+    RawFrame raw;
+    raw.frame.number = 3;
+    raw.frame.time = 0.5;
+    raw.frame.objects = {"a", "b"};
+    raw.frame.materials = {"m", "n"};
+    raw.object_materials = {1, 0};
+    // component after component
+    raw.frame.columns = {array_of<double>("x", 2, {20, 0, 10, 21, 1, 11}),
+                         array_of<float>("v", 2, {-20, 0, -10, -21, -1, -11}), array_of("id", 1, ids),
+                         array_of<std::int32_t>("object", 1, {0, 1, 1}), array_of<float>("J", 1, {2, 0, 1})};
+    const Frame frame = arrange(raw);
+    Frame expected = raw.frame;
+    std::vector<std::int32_t> sorted = ids;
+    std::sort(sorted.begin(), sorted.end());
+    expected.columns = {array_of<double>("x", 2, {0, 1, 10, 11, 20, 21}),
+                        array_of<float>("v", 2, {0, -1, -10, -11, -20, -21}),
+                        array_of("id", 1, sorted),
+                        array_of<std::int32_t>("object", 1, {1, 1, 0}),
+                        array_of<float>("J", 1, {0, 1, 2}),
+                        array_of<std::int32_t>("material", 1, {0, 0, 1})};
+    EXPECT_TRUE(equal(frame, expected));
+    EXPECT_NO_THROW(to_container(frame));
+  }
+}
+
+TEST(Frame, is_arranged_without_particles) {
+  RawFrame raw;
+  for (const char* name : {"id", "object"}) raw.frame.columns.push_back(array_of<std::int32_t>(name, 1, {}));
+  EXPECT_EQ(arrange(raw).find("material")->count, 0u);
+}
+
 NamedArray& column(Frame& frame, const std::string& name) {
   for (NamedArray& array : frame.columns) {
     if (array.name == name) return array;
