@@ -65,39 +65,56 @@ TEST(Blocks, ArenasCoverWhatDriftingParticlesTouch) {
   EXPECT_LT(highest, 4 * (Shape::first_neighbor + Shape::neighbor_side));
 }
 
-/// Bit b of axis k is bit D b + (D - 1 - k) of the code.
+/// Bit b of axis k is bit D b + (D - 1 - k) of a block's place in its tile.
 template <int D>
-void check_morton() {
+void check_tiles() {
   std::mt19937_64 random(1);
-  std::set<std::uint64_t> codes;
-  std::set<std::array<int, D>> cells;
+  const auto any_block = [&](int range) {
+    Cell<D> block;
+    for (int k = 0; k < D; ++k) block[k] = static_cast<int>(random() % static_cast<unsigned>(2 * range)) - range;
+    return block;
+  };
+  const int side = 1 << tile_bits<D>;
   for (int trial = 0; trial < 20000; ++trial) {
-    Cell<D> block, origin;
+    const Cell<D> block = any_block(trial % 2 == 0 ? 3 * side : 1 << (key_bits_per_axis - 1));
+    std::uint32_t place = 0;
+    for (int b = 0; b < tile_bits<D>; ++b)
+      for (int k = 0; k < D; ++k) place |= (static_cast<std::uint32_t>(block[k]) >> b & 1) << (D * b + D - 1 - k);
+    ASSERT_EQ(TileWindow<D>::place_in_tile(block), place);
+
+    Cell<D> first = any_block(5 * side), last = first;
     for (int k = 0; k < D; ++k) {
-      origin[k] = static_cast<int>(random() % 1000) - 100000;
-      const int range = trial % 2 == 0 ? 16 : 1 << key_bits_per_axis;
-      block[k] = origin[k] + static_cast<int>(random() % static_cast<unsigned>(range));
+      first[k] = std::min(first[k], block[k]);
+      last[k] = std::max(last[k], block[k]);
     }
-    std::uint64_t expected = 0;
-    for (int b = 0; b < key_bits_per_axis; ++b)
-      for (int k = 0; k < D; ++k) expected |= (std::uint64_t(block[k] - origin[k]) >> b & 1) << (D * b + D - 1 - k);
-    ASSERT_EQ(block_code(block, origin), expected);
-    ASSERT_LT(block_code(block, origin), 1ull << (D * key_bits_per_axis));
+    const auto window = TileWindow<D>::around(first, last);
+    ASSERT_TRUE(window.holds(block) && window.holds(first) && window.holds(last));
+    for (int k = 0; k < D; ++k) {
+      Cell<D> outside = first;
+      outside[k] -= side;
+      ASSERT_FALSE(window.holds(outside));
+      outside[k] = last[k] + side;
+      ASSERT_FALSE(window.holds(outside));
+    }
+    ASSERT_LT(window.tile_of(block), window.count());
+    ASSERT_EQ(tuple_of<D>(window.block_at(window.tile_of(block), place)), tuple_of<D>(block));
+    ASSERT_EQ(window.code(block), static_cast<std::uint64_t>(window.tile_of(block)) << bits_in_tile<D> | place);
+
+    // The order of two blocks is the same in every window.
+    const Cell<D> other = any_block(3 * side);
+    Cell<D> low = first, high = last;
+    for (int k = 0; k < D; ++k) {
+      low[k] = std::min(low[k], other[k]) - static_cast<int>(random() % 1000);
+      high[k] = std::max(high[k], other[k]) + static_cast<int>(random() % 1000);
+    }
+    const auto wider = TileWindow<D>::around(low, high);
+    if (window.holds(other)) {
+      ASSERT_EQ(window.code(block) < window.code(other), wider.code(block) < wider.code(other));
+    }
   }
-  // Injective on a patch, and the 2^D blocks of an aligned cube are neighbors in the code as well.
-  const Cell<D> zero = Cell<D>::filled(0);
-  for (int i = 0; i < power(16, D); ++i) {
-    const Cell<D> block = unflatten<D>(i, 16);
-    const std::uint64_t code = block_code(block, zero);
-    EXPECT_TRUE(codes.insert(code).second);
-    Cell<D> corner = block;
-    for (int k = 0; k < D; ++k) corner[k] &= ~1;
-    EXPECT_LT(code - block_code(corner, zero), 1u << D);
-  }
-  EXPECT_EQ(*codes.rbegin(), codes.size() - 1);  // the curve fills the cube
 }
-TEST(Blocks, MortonCodesInTwoDimensions) { check_morton<2>(); }
-TEST(Blocks, MortonCodesInThreeDimensions) { check_morton<3>(); }
+TEST(Blocks, TilesInTwoDimensions) { check_tiles<2>(); }
+TEST(Blocks, TilesInThreeDimensions) { check_tiles<3>(); }
 
 /// Everything sort_particles and build_grid promise about a cloud whose particles came in order of id.
 template <class Real>
