@@ -9,6 +9,7 @@
 ///
 ///   name, doc                       how scenes and manuals call it
 ///   Law read(ParamReader&)          the one place its parameters are described
+///   int memory                      how many numbers of history it uses; those it does not use stay as they were
 ///   Vec<double, 2> initial_history()
 ///   Response advance(G, strain)     strain after a step with velocity gradient G / dt, and the stress there; a law
 ///                                   that flows or relaxes with time takes advance(G, strain, dt) instead

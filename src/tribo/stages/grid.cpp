@@ -32,8 +32,9 @@ struct UpdateBlock {
     Real fastest = Real(0);
     for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
       const Pack sum = sums.node[i];
-      const Vec<Real, D> v = node_velocity<Real, D>(
-          sum, blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), dx, velocity_gain, colliders);
+      const Vec<Real, D> v = contact_velocity<Real, D>(
+          free_velocity<Real, D>(sum, velocity_gain), sum[3],
+          blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), dx, colliders);
       for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
       const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), sum[3]);
       grid[Size{b} * Shape::nodes + i] = out;

@@ -81,9 +81,12 @@ struct PlacedCollider {
     });
   }
 
-  /// Whether a ball around x may touch what is forbidden to material that does not stick.
+  /// Whether a ball around x may touch what is forbidden to material, and to material that does not stick.
   TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
-    if (boundary == Boundary::sticky || !is_near(x, radius)) return false;
+    return boundary != Boundary::sticky && meets(x, radius);
+  }
+  TRIBO_HD bool meets(const Vec<Real, D>& x, Real radius) const {
+    if (!is_near(x, radius)) return false;
     const Real distance = shape.nearest(transpose(rotation) * (x - at)).distance;
     return (inside ? -distance : distance) < radius;
   }
@@ -121,6 +124,11 @@ struct ColliderSpan {
       if (data[i].reaches(x, radius)) return true;
     return false;
   }
+  TRIBO_HD bool meets(const Vec<Real, D>& x, Real radius) const {
+    for (Index i = 0; i < count; ++i)
+      if (data[i].meets(x, radius)) return true;
+    return false;
+  }
   TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
     for (Index i = 0; i < count; ++i) x = data[i].pushed_out(x, allowed, lost);
     return x;
@@ -145,6 +153,10 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
       return (ColliderSpan<Real, D, DeviceForm<Real, S>>::reaches(x, radius) || ...);
     }
+    TRIBO_HD bool meets(const Vec<Real, D>& x, Real radius) const {
+      return (ColliderSpan<Real, D, DeviceForm<Real, S>>::meets(x, radius) || ...);
+    }
+    bool empty() const { return ((ColliderSpan<Real, D, DeviceForm<Real, S>>::count == 0) && ...); }
     TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
       ((x = ColliderSpan<Real, D, DeviceForm<Real, S>>::pushed_out(x, allowed, lost)), ...);
       return x;

@@ -22,6 +22,7 @@ struct FixedCorotated {
 
   static FixedCorotated read(ParamReader& in) { return read_damped_elastic<FixedCorotated>(in); }
 
+  static constexpr int memory = 0;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>

@@ -22,6 +22,7 @@ struct Hencky {
 
   static Hencky read(ParamReader& in) { return read_damped_elastic<Hencky>(in); }
 
+  static constexpr int memory = 0;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>

@@ -21,6 +21,7 @@ struct NeoHookean {
 
   static NeoHookean read(ParamReader& in) { return read_damped_elastic<NeoHookean>(in); }
 
+  static constexpr int memory = 0;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>

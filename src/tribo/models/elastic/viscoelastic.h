@@ -37,6 +37,7 @@ struct Viscoelastic {
             Real(1 / time)};
   }
 
+  static constexpr int memory = 2;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>

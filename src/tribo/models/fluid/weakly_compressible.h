@@ -30,6 +30,7 @@ struct WeaklyCompressible {
     return {Real(K), Real(gamma), Real(tension ? 1 : 0), Real(eta)};
   }
 
+  static constexpr int memory = 1;
   Vec<double, 2> initial_history() const { return {{1, 0}}; }
 
   /// d psi / dJ = -p, and -dp/dJ; nothing where the surface may open.

@@ -34,6 +34,7 @@ struct Grains {
             Real(correct ? 1 : 0), Real(c)};
   }
 
+  static constexpr int memory = 1;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   /// Return mapping (formulas B.5): trial strain to the yield surface, then the stress there. The law knows how much

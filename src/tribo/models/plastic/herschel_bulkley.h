@@ -44,6 +44,7 @@ struct HerschelBulkley {
             Real(std::log(2 * mu) - std::log(eta) / n)};
   }
 
+  static constexpr int memory = 0;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   /// Where it flows, d(shear)/d(trial) = z / (z + m (1 - z)), from z + r z^m = 1.

@@ -41,6 +41,7 @@ struct Snow {
             Real(limit)};
   }
 
+  static constexpr int memory = 1;
   Vec<double, 2> initial_history() const { return {{1, 0}}; }
 
   /// Stress of the clamped stretches, tau_i = h g_i(s_c) s_c. Stretching beyond the limits changes it only through h:

@@ -28,6 +28,7 @@ struct VonMises {
     return {Real(mu), Real(lame_lambda(E, nu)), Real(std::sqrt(2.0 / 3) * yield / (2 * mu))};
   }
 
+  static constexpr int memory = 0;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
   template <class T, int D>

@@ -14,6 +14,7 @@ struct GatherArguments {
   const Bin<D>* bins;
   BlockSets<D> blocks;
   const Quad<Real>* grid;
+  const Quad<Real>* grid_before;
   TransferRule<Real> rule;
   Law law;
   Real dx, dt;
@@ -32,15 +33,33 @@ struct GatherArguments {
 template <class Real, int D>
 inline constexpr int gathers_per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 7 : 1;
 
+/// Velocities of a bin's block and the blocks above it, into its arena.
+template <int D, class Real>
+__device__ __forceinline__ void stage_nodes(const Index* source, const Quad<Real>* grid, Quad<Real>* node) {
+  using Shape = BlockShape<D>;
+  for (int i = static_cast<int>(threadIdx.x); i < Shape::arena_nodes; i += threads) {
+    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
+    int corner = 0;
+    int at = 0;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
+      at = at * Shape::side + (c[k] & (Shape::side - 1));
+    }
+    node[i] = grid[Size{source[corner]} * Shape::nodes + at];
+  }
+}
+
 /// Moves one bin's particles by the grid (formulas A.2, A.5), deforms them, computes their next stress, writes them in
 /// sorted order and counts them by the cells they are in now.
-template <class Real, int D, class Law>
+template <class Real, int D, class Law, bool Flip>
 __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
     gather_packed(const GatherArguments<Real, D, Law> a) {
   using Layout = PackedLayout<D>;
   using Shape = BlockShape<D>;
   constexpr int corners = 1 << D;
   __shared__ Quad<Real> node[Shape::arena_nodes];
+  __shared__ Quad<Real> node_before[Flip ? Shape::arena_nodes : 1];
   __shared__ MoveCount<D> moves;
   __shared__ Index source[corners];
   if (is_cancelled(a.tally, a.speed_limit)) return;
@@ -61,17 +80,8 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
   PackedParticle<Real, D> particle;
   if (s < bin.end) particle.template load<0, 1>(a.from, slot);
   __syncthreads();
-  for (int i = t; i < Shape::arena_nodes; i += threads) {
-    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
-    int corner = 0;
-    int at = 0;
-#pragma unroll
-    for (int k = 0; k < D; ++k) {
-      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
-      at = at * Shape::side + (c[k] & (Shape::side - 1));
-    }
-    node[i] = a.grid[Size{source[corner]} * Shape::nodes + at];
-  }
+  stage_nodes<D>(source, a.grid, node);
+  if constexpr (Flip) stage_nodes<D>(source, a.grid_before, node_before);
   __syncthreads();
 
   const Real inverse_dx = Real(1) / a.dx;
@@ -79,8 +89,10 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
   while (s < bin.end) {
     const Index next = s + threads;
     const Index next_slot = next < bin.end ? a.order[next] : 0;
-    constexpr int rest = D == 3 ? 5 : 3;  // history and F
-    particle.template load<rest, Layout::quads>(a.from, slot);
+    particle.template load<Layout::first_strain_quad, Layout::quads>(a.from, slot);
+    Strain<Real, D> strain;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) strain.history[k] = k < Law::memory ? a.from.history[k][slot] : Real(0);
     Real* const number = particle.number;
 
     Real w[D][3], offset[D];
@@ -107,31 +119,35 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
       for (int j = 0; j < D; ++j) moment(k, j) = sample.moment[j].v[k];
     }
     const Mat<Real, D> L = velocity_gradient(moment, a.dx);
-    Strain<Real, D> strain;
 #pragma unroll
-    for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = number[Layout::F + k];
+    for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = number[Layout::F(k)];
+    Vec<Real, D> kept = v;
+    if constexpr (Flip) {  // what of its own velocity the grid did not see before the step
+      particle.template load<1, 2>(a.from, slot);
+      const GridSample<Real, D> before = gather(node_before + cell, w, offset);
 #pragma unroll
-    for (int k = 0; k < 2; ++k) strain.history[k] = number[Layout::history + k];
+      for (int k = 0; k < D; ++k) kept[k] = fma(a.rule.flip, number[Layout::v + k] - before.velocity.v[k], kept[k]);
+    }
     const Response<Real, D> response = step_law(a.law, L, a.dt, strain);
-    extremes.add(s, 1, v, L, a.dx, response);
+    extremes.add(s, 1, kept, L, a.dx, response);
 
     const Mat<Real, D> C = a.rule.kept(L);
 #pragma unroll
     for (int k = 0; k < D; ++k) {
       x[k] = fma(a.dt, v[k], x[k]);
       number[Layout::x + k] = x[k];
-      number[Layout::v + k] = v[k];
+      number[Layout::v + k] = kept[k];
     }
 #pragma unroll
     for (int k = 0; k < D * D; ++k) {
       number[Layout::C + k] = (&C.m[0][0])[k];
-      number[Layout::F + k] = (&strain.F.m[0][0])[k];
+      number[Layout::F(k)] = (&strain.F.m[0][0])[k];
     }
-#pragma unroll
-    for (int k = 0; k < 2; ++k) number[Layout::history + k] = strain.history[k];
 #pragma unroll
     for (int k = 0; k < Sym<Real, D>::size; ++k) number[Layout::tau + k] = response.tau.s[k];
     particle.store(a.to, s);
+#pragma unroll
+    for (int k = 0; k < Law::memory; ++k) a.to.history[k][s] = strain.history[k];
     if (counts) a.moved_to[s] = moves.add(x, inverse_dx, bin.block, a.tally);
 
     s = next;
@@ -162,16 +178,22 @@ void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double
     const Index first = p.group_bins[g];
     const Index count = p.group_bins[g + 1] - first;
     if (count == 0) continue;
+    const auto launch = [&]<class Law, bool Flip>(const Law& law, std::bool_constant<Flip>) {
+      ex.run("g2p", [&] {
+        gather_packed<Real, D, Law, Flip><<<static_cast<unsigned>(count), threads, 0, ex.stream()>>>(
+            {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.window),
+             p.grid.data(), p.grid_before.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt),
+             speed_limit, first, confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(),
+             next_marker(p), p.tally.data(), p.stiffness.data() + g});
+        check(cudaGetLastError(), "g2p");
+      });
+    };
     std::visit(
-        [&]<class Law>(const Law& law) {
-          ex.run("g2p", [&] {
-            gather_packed<Real, D, Law><<<static_cast<unsigned>(count), threads, 0, ex.stream()>>>(
-                {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.window),
-                 p.grid.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt), speed_limit, first,
-                 confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(), next_marker(p),
-                 p.tally.data(), p.stiffness.data() + g});
-            check(cudaGetLastError(), "g2p");
-          });
+        [&](const auto& law) {
+          if (constants.transfer.flip > 0)
+            launch(law, std::true_type{});
+          else
+            launch(law, std::false_type{});
         },
         constants.laws[g]);
   }

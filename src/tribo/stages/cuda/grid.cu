@@ -13,13 +13,29 @@ struct GridArguments {
   int groups;
   const Cell<D>* blocks;
   Index block_count;
+  const std::uint8_t* near;  ///< null: no block meets a collider
   const Quad<Real>* arenas;
-  Real dx;
   Vec<Real, D> velocity_gain;
-  typename Colliders<Real, D>::View colliders;
   Quad<Real>* grid;
-  StepTally* tally;
+  StepTally* tally;  ///< null: nobody asks for the speed
 };
+
+template <class Real, int D>
+__device__ __forceinline__ void store_node(const Vec<Real, D>& v, Real mass, Quad<Real>& node) {
+  node = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), mass);
+}
+template <class Real, int D>
+__device__ __forceinline__ Real largest_component(const Vec<Real, D>& v) {
+  Real largest = Real(0);
+#pragma unroll
+  for (int k = 0; k < D; ++k) largest = !(largest == largest) || abs(v[k]) <= largest ? largest : abs(v[k]);
+  return largest;
+}
+template <class Real>
+__device__ __forceinline__ void tell_speed(Real fastest, StepTally* tally) {
+  fastest = warp_max_or_nan(fastest);
+  if ((threadIdx.x & 31) == 0) raise_to(&tally->grid_speed, ordered_bits(static_cast<double>(fastest)));
+}
 
 /// A thread for each node: sums the arenas that reach it in fixed order, material by material, then turns momentum
 /// into velocity.
@@ -60,14 +76,61 @@ __global__ void __launch_bounds__(threads) update_nodes(const GridArguments<Real
   }
   Real fastest = Real(0);
   if (exists) {
-    const Vec<Real, D> v =
-        node_velocity<Real, D>(sum, block * std::int32_t{Shape::side} + c, a.dx, a.velocity_gain, a.colliders);
-#pragma unroll
-    for (int k = 0; k < D; ++k) fastest = !(fastest == fastest) || abs(v[k]) <= fastest ? fastest : abs(v[k]);
-    a.grid[Size{b} * Shape::nodes + i] = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), sum.v[3]);
+    const Vec<Real, D> v = free_velocity<Real, D>(sum, a.velocity_gain);
+    store_node(v, sum.v[3], a.grid[Size{b} * Shape::nodes + i]);
+    if (a.near == nullptr || a.near[b] == 0) fastest = largest_component(v);
   }
-  fastest = warp_max_or_nan(fastest);
-  if (lane == 0) raise_to(&a.tally->grid_speed, ordered_bits(static_cast<double>(fastest)));
+  if (a.tally != nullptr) tell_speed(fastest, a.tally);
+}
+
+template <class Real, int D>
+struct FindNearBlock {
+  const Cell<D>* blocks;
+  typename Colliders<Real, D>::View colliders;
+  Real dx;
+  std::uint8_t* near;
+  __device__ void operator()(Index b) const {
+    constexpr double half = 0.5 * (BlockShape<D>::side - 1);
+    Vec<Real, D> center;
+    for (int k = 0; k < D; ++k) center[k] = dx * (Real(blocks[b][k] * BlockShape<D>::side) + Real(half));
+    near[b] = colliders.meets(center, Real((half + 0.1) * (D == 3 ? 1.7321 : 1.4143)) * dx) ? 1 : 0;
+  }
+};
+
+template <class Real, int D>
+struct ContactArguments {
+  const Cell<D>* blocks;
+  Index block_count;
+  const std::uint8_t* near;
+  typename Colliders<Real, D>::View colliders;
+  Real dx;
+  Quad<Real>* grid;
+  StepTally* tally;
+};
+
+/// Contact of the nodes of blocks near colliders. Apart from the sums because the code of all shapes takes registers
+/// that would leave those waiting.
+template <class Real, int D>
+__global__ void __launch_bounds__(threads) touch_colliders(const ContactArguments<Real, D> a) {
+  using Shape = BlockShape<D>;
+  const int t = static_cast<int>(threadIdx.x);
+  const Index b = static_cast<Index>(blockIdx.x) * (threads / Shape::nodes) + t / Shape::nodes;
+  const bool concerned = b < a.block_count && a.near[b] != 0;
+  if (__ballot_sync(~0u, concerned) == 0) return;
+  Real fastest = Real(0);
+  if (concerned) {
+    const int i = t % Shape::nodes;
+    Quad<Real>& node = a.grid[Size{b} * Shape::nodes + i];
+    const Quad<Real> before = node;
+    Vec<Real, D> v;
+#pragma unroll
+    for (int k = 0; k < D; ++k) v[k] = before.v[k];
+    v = contact_velocity<Real, D>(
+        v, before.v[3], a.blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), a.dx, a.colliders);
+    store_node(v, before.v[3], node);
+    fastest = largest_component(v);
+  }
+  tell_speed(fastest, a.tally);
 }
 
 template <class Real, int D>
@@ -137,13 +200,29 @@ template <class Real, int D>
 void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                  double dt, PackedParticles<Real, D>& p) {
   constexpr int blocks_each = threads / BlockShape<D>::nodes;
-  ex.run("grid", [&] {
-    update_nodes<Real, D>
-        <<<static_cast<unsigned>((p.table.block_count + blocks_each - 1) / blocks_each), threads, 0, ex.stream()>>>(
-            {p.table.bin_index.view(p.window), p.groups, p.table.blocks.data(), p.table.block_count, p.arenas.data(),
-             constants.dx, constants.gravity * static_cast<Real>(dt), colliders, p.grid.data(), p.tally.data()});
-    check(cudaGetLastError(), "grid");
-  });
+  const auto ctas = static_cast<unsigned>((p.table.block_count + blocks_each - 1) / blocks_each);
+  const bool contacts = !colliders.empty();
+  const auto update = [&](const Array<Quad<Real>>& arenas, const Vec<Real, D>& gain, Array<Quad<Real>>& grid,
+                          StepTally* tally) {
+    ex.run("grid", [&] {
+      update_nodes<Real, D><<<ctas, threads, 0, ex.stream()>>>(
+          {p.table.bin_index.view(p.window), p.groups, p.table.blocks.data(), p.table.block_count,
+           contacts ? p.near_blocks.data() : nullptr, arenas.data(), gain, grid.data(), tally});
+      check(cudaGetLastError(), "grid");
+    });
+  };
+  if (contacts)
+    parallel_for(ex, "grid", p.table.block_count,
+                 FindNearBlock<Real, D>{p.table.blocks.data(), colliders, constants.dx, p.near_blocks.data()});
+  if (constants.transfer.flip > 0) update(p.arenas_before, Vec<Real, D>::zero(), p.grid_before, nullptr);
+  update(p.arenas, constants.gravity * static_cast<Real>(dt), p.grid, p.tally.data());
+  if (contacts)
+    ex.run("grid", [&] {
+      touch_colliders<Real, D>
+          <<<ctas, threads, 0, ex.stream()>>>({p.table.blocks.data(), p.table.block_count, p.near_blocks.data(),
+                                               colliders, constants.dx, p.grid.data(), p.tally.data()});
+      check(cudaGetLastError(), "grid");
+    });
 }
 
 template <class Real, int D>

@@ -224,12 +224,16 @@ void packed_p2g(Exec& ex, const Constants<Real, D>& constants, double dt, const 
     return true;
   }();
   static_cast<void>(allowed);
-  ex.run("p2g", [&] {
-    scatter<Real, D><<<static_cast<unsigned>(p.table.bin_count), S::threads, bytes, ex.stream()>>>(
-        {p.now.view(), p.order.data(), p.table.bins.data(), p.table.cell_begin.data(), inverse_density.data(),
-         constants.dx, static_cast<Real>(dt), p.arenas.data()});
-    check(cudaGetLastError(), "p2g");
-  });
+  const auto launch = [&](double step, Array<Quad<Real>>& arenas) {
+    ex.run("p2g", [&] {
+      scatter<Real, D><<<static_cast<unsigned>(p.table.bin_count), S::threads, bytes, ex.stream()>>>(
+          {p.now.view(), p.order.data(), p.table.bins.data(), p.table.cell_begin.data(), inverse_density.data(),
+           constants.dx, static_cast<Real>(step), arenas.data()});
+      check(cudaGetLastError(), "p2g");
+    });
+  };
+  launch(dt, p.arenas);
+  if (constants.transfer.flip > 0) launch(0, p.arenas_before);
 }
 
 #define TRIBO_INSTANTIATE(Real, D) \

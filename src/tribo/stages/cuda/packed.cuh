@@ -18,25 +18,32 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 using Quad = Lanes<Real, 4>;
 
-/// Where a particle's numbers are: quads 0 to `scatter_quads` hold what P2G needs.
+/// Where a particle's numbers are: quads 0 to `scatter_quads` hold what P2G needs, those from `first_strain_quad` on
+/// what G2P does beside the position. What nobody changes, id and object, stays at `home`, the particle's place when it
+/// was packed; history is apart because most laws use none or one number of it.
 template <int D>
 struct PackedLayout;
 template <>
-struct PackedLayout<3> {  // x m | v C0 | C | C | tau | tau history | F | F | F8 id object -
-  static constexpr int x = 0, m = 3, v = 4, C = 7, tau = 16, history = 22, F = 24, id = 33, object = 34;
-  static constexpr int quads = 9;
+struct PackedLayout<3> {  // x m | v C0 | C | C | tau | tau F8 home | F | F
+  static constexpr int x = 0, m = 3, v = 4, C = 7, tau = 16, home = 23;
+  TRIBO_HD static constexpr int F(int k) { return k == 8 ? 22 : 24 + k; }
+  static constexpr int quads = 8;
   static constexpr int scatter_quads = 6;
+  static constexpr int first_strain_quad = 5;
 };
 template <>
-struct PackedLayout<2> {  // x m v0 | v1 C | C3 tau | F | history id object
-  static constexpr int x = 0, m = 2, v = 3, C = 5, tau = 9, F = 12, history = 16, id = 18, object = 19;
+struct PackedLayout<2> {  // x m v0 | v1 C | C3 tau | F | home - - -
+  static constexpr int x = 0, m = 2, v = 3, C = 5, tau = 9, home = 16;
+  TRIBO_HD static constexpr int F(int k) { return 12 + k; }
   static constexpr int quads = 5;
   static constexpr int scatter_quads = 3;
+  static constexpr int first_strain_quad = 3;
 };
 
 template <class Real, int D>
 struct PackedView {
   Quad<Real>* quad[PackedLayout<D>::quads];
+  Real* history[2];
 };
 
 /// Integers travel as the bits of numbers.
@@ -87,7 +94,7 @@ struct StepTally {
   Index first_bad;                ///< lowest slot of a particle that is not finite
   std::uint32_t astray;           ///< a particle has moved farther than a cell
   std::uint32_t left_window;      ///< a block is outside the window
-  std::uint32_t finished;         ///< CTAs that have counted their tile
+  std::uint32_t finished;         ///< CTAs that have counted their segment
 };
 
 /// What the host reads after a step: page-locked memory that kernels write to.
@@ -154,26 +161,40 @@ struct PackedParticles {
 
   struct Copy {
     Array<Quad<Real>> quad[PackedLayout<D>::quads];
+    Array<Real> history[2];
+    void resize(Index n) {
+      for (auto& array : quad) array.resize_discard(n);
+      for (auto& array : history) array.resize_discard(n);
+    }
     PackedView<Real, D> view() {
       PackedView<Real, D> v;
       for (int q = 0; q < PackedLayout<D>::quads; ++q) v.quad[q] = quad[q].data();
+      for (int k = 0; k < 2; ++k) v.history[k] = history[k].data();
       return v;
+    }
+    std::size_t bytes() const {
+      std::size_t sum = history[0].bytes() + history[1].bytes();
+      for (const auto& array : quad) sum += array.bytes();
+      return sum;
     }
   };
   Copy now, next;
+  Array<Index> id, object;       ///< of each particle, by its home
   Array<Index> order;            ///< slots in the order of bins and cells
   Array<std::uint8_t> moved_to;  ///< cell within reach, of each slot
 
   TileWindow<D> window;
   BinTable<Real, D> table, next_table;
-  Array<Index> reached;        ///< [bin][cell in reach]: particles that have moved there
-  Array<Index> reached_begin;  ///< where they go in their new bin
-  Array<Index> next_bin;       ///< [bin][neighbor]
-  Array<Index> bin_total;      ///< particles of each new bin
-  Array<Index> section_total;  ///< of 256 new bins each
-  Array<Index> tile_begin;     ///< blocks before each tile, all sets of bins and then the grid's
-  Array<std::uint8_t> near;    ///< whether a collider may reach a bin's particles
+  Array<Index> reached;             ///< [bin][cell in reach]: particles that have moved there
+  Array<Index> reached_begin;       ///< where they go in their new bin
+  Array<Index> next_bin;            ///< [bin][neighbor]
+  Array<Index> bin_total;           ///< particles of each new bin
+  Array<Index> section_total;       ///< of 256 new bins each
+  Array<Index> segment_begin;       ///< blocks before each segment of tiles, all sets of bins and then the grid's
+  Array<std::uint8_t> near;         ///< whether a collider may reach a bin's particles
+  Array<std::uint8_t> near_blocks;  ///< or a block's nodes
   Array<Quad<Real>> arenas, grid;
+  Array<Quad<Real>> arenas_before, grid_before;  ///< before forces act; only FLIP needs them
   Array<StepTally> tally;
   Array<RebinPlan> plan;
   Array<unsigned long long> stiffness;  ///< largest, of each material; bits as in StepTally
@@ -192,11 +213,10 @@ struct PackedParticles {
   }
 
   std::size_t bytes() const {
-    std::size_t sum = order.bytes() + moved_to.bytes() + table.bytes() + next_table.bytes() + reached.bytes() +
-                      reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() +
-                      tile_begin.bytes() + near.bytes() + arenas.bytes() + grid.bytes();
-    for (int q = 0; q < PackedLayout<D>::quads; ++q) sum += now.quad[q].bytes() + next.quad[q].bytes();
-    return sum;
+    return order.bytes() + moved_to.bytes() + table.bytes() + next_table.bytes() + reached.bytes() +
+           reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() +
+           segment_begin.bytes() + near.bytes() + near_blocks.bytes() + arenas.bytes() + grid.bytes() +
+           arenas_before.bytes() + grid_before.bytes() + now.bytes() + next.bytes() + id.bytes() + object.bytes();
   }
 };
 

@@ -11,7 +11,9 @@ namespace {
 template <class Real, int D>
 struct PackParticle {
   ParticlesView<Real, D> from;
-  PackedView<Real, D> to;
+  PackedView<Real, D> to, other;
+  Index* id;
+  Index* object;
   Index* order;
 
   __device__ void operator()(Index i) const {
@@ -24,13 +26,15 @@ struct PackParticle {
     }
     for (int k = 0; k < D * D; ++k) {
       particle.number[Layout::C + k] = from.C[k][i];
-      particle.number[Layout::F + k] = from.F[k][i];
+      particle.number[Layout::F(k)] = from.F[k][i];
     }
-    for (int k = 0; k < 2; ++k) particle.number[Layout::history + k] = from.history[k][i];
+    // What a law does not use is never moved, and is the same for all particles of the material.
+    for (int k = 0; k < 2; ++k) to.history[k][i] = other.history[k][i] = from.history[k][i];
     for (int k = 0; k < Sym<Real, D>::size; ++k) particle.number[Layout::tau + k] = from.tau[k][i];
     particle.number[Layout::m] = from.m[0][i];
-    particle.number[Layout::id] = bits_as(from.id[0][i], Real(0));
-    particle.number[Layout::object] = bits_as(from.object[0][i], Real(0));
+    particle.number[Layout::home] = bits_as(i, Real(0));
+    id[i] = from.id[0][i];
+    object[i] = from.object[0][i];
     particle.store(to, i);
     order[i] = i;
   }
@@ -40,26 +44,30 @@ struct PackParticle {
 template <class Real, int D>
 struct UnpackParticle {
   PackedView<Real, D> from;
+  const Index* id;
+  const Index* object;
   const Index* order;
   ParticlesView<Real, D> to;
 
   __device__ void operator()(Index i) const {
     using Layout = PackedLayout<D>;
     PackedParticle<Real, D> particle;
-    particle.template load<0, Layout::quads>(from, order != nullptr ? order[i] : i);
+    const Index slot = order != nullptr ? order[i] : i;
+    particle.template load<0, Layout::quads>(from, slot);
     for (int k = 0; k < D; ++k) {
       to.x[k][i] = particle.number[Layout::x + k];
       to.v[k][i] = particle.number[Layout::v + k];
     }
     for (int k = 0; k < D * D; ++k) {
       to.C[k][i] = particle.number[Layout::C + k];
-      to.F[k][i] = particle.number[Layout::F + k];
+      to.F[k][i] = particle.number[Layout::F(k)];
     }
-    for (int k = 0; k < 2; ++k) to.history[k][i] = particle.number[Layout::history + k];
+    for (int k = 0; k < 2; ++k) to.history[k][i] = from.history[k][slot];
     for (int k = 0; k < Sym<Real, D>::size; ++k) to.tau[k][i] = particle.number[Layout::tau + k];
     to.m[0][i] = particle.number[Layout::m];
-    to.id[0][i] = index_from(particle.number[Layout::id]);
-    to.object[0][i] = index_from(particle.number[Layout::object]);
+    const Index home = index_from(particle.number[Layout::home]);
+    to.id[0][i] = id[home];
+    to.object[0][i] = object[home];
   }
 };
 
@@ -77,11 +85,11 @@ struct BeginCell {
 
 /// Room for the arenas and the grid of the present table.
 template <class Real, int D>
-void fit_grid(Exec& ex, PackedParticles<Real, D>& p) {
+void fit_grid(Exec& ex, bool twice, PackedParticles<Real, D>& p) {
   const Size arena_nodes = Size{p.table.bin_count} * BlockShape<D>::arena_nodes;
   const Size grid_nodes = Size{p.table.block_count} * BlockShape<D>::nodes;
-  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(Quad<Real>);
-  const std::size_t held = p.arenas.bytes() + p.grid.bytes();
+  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(Quad<Real>) * (twice ? 2 : 1);
+  const std::size_t held = p.arenas.bytes() + p.grid.bytes() + p.arenas_before.bytes() + p.grid_before.bytes();
   const bool grows = static_cast<std::size_t>(arena_nodes) * sizeof(Quad<Real>) > p.arenas.bytes() ||
                      static_cast<std::size_t>(grid_nodes) * sizeof(Quad<Real>) > p.grid.bytes();
   if (grows && wanted > held && wanted - held > available_memory(ex))
@@ -90,6 +98,11 @@ void fit_grid(Exec& ex, PackedParticles<Real, D>& p) {
                       " MiB; use a larger grid spacing or fewer particles");
   p.arenas.resize_discard(arena_nodes);
   p.grid.resize_discard(grid_nodes);
+  if (twice) {
+    p.arenas_before.resize_discard(arena_nodes);
+    p.grid_before.resize_discard(grid_nodes);
+  }
+  p.near_blocks.resize_discard(p.table.block_count);
 }
 
 /// The state's sorted columns as the packed state. False when it cannot be.
@@ -100,11 +113,15 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
   p.groups = static_cast<int>(constants.laws.size());
   p.count = n;
   if (!adopt_bins(ex, state.bins, state.bin_count, p)) return false;
-  for (auto* copy : {&p.now, &p.next})
-    for (auto& quad : copy->quad) quad.resize_discard(n);
+  p.now.resize(n);
+  p.next.resize(n);
+  p.id.resize_discard(n);
+  p.object.resize_discard(n);
   p.order.resize_discard(n);
   p.moved_to.resize_discard(n);
-  parallel_for(ex, "pack", n, PackParticle<Real, D>{view(state.particles), p.now.view(), p.order.data()});
+  parallel_for(ex, "pack", n,
+               PackParticle<Real, D>{view(state.particles), p.now.view(), p.next.view(), p.id.data(), p.object.data(),
+                                     p.order.data()});
   parallel_for(ex, "pack", state.bin_count * BlockShape<D>::nodes,
                BeginCell<Real, D>{view(state.particles.x), Real(1) / constants.dx, p.table.bins.data(),
                                   p.table.cell_begin.data()});
@@ -119,7 +136,7 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
     work.group_particles[g] = first.begin;
   }
   work.block_count = p.table.block_count;
-  fit_grid(ex, p);
+  fit_grid(ex, constants.transfer.flip > 0, p);
   p.active = true;
   p.columns_valid = true;
   return true;
@@ -129,7 +146,8 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
 template <class Real, int D>
 void give_up_order(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
-  parallel_for(ex, "pack", p.count, UnpackParticle<Real, D>{p.now.view(), nullptr, view(state.particles)});
+  parallel_for(ex, "pack", p.count,
+               UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), nullptr, view(state.particles)});
   state.bin_count = 0;
   work.grid_valid = false;
   p.active = false;
@@ -141,7 +159,9 @@ template <class Real, int D>
 void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
   if (!p.active || p.columns_valid) return;
-  parallel_for(ex, "pack", p.count, UnpackParticle<Real, D>{p.now.view(), p.order.data(), view(state.particles)});
+  parallel_for(
+      ex, "pack", p.count,
+      UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), p.order.data(), view(state.particles)});
   state.bin_count = p.table.bin_count;
   state.bins.resize_discard(state.bin_count);
   check(cudaMemcpyAsync(state.bins.data(), p.table.bins.data(),
@@ -156,7 +176,7 @@ void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
 template <class Real, int D>
 bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
-  if (!constants.fast() || constants.transfer.flip > 0) return false;
+  if (!constants.fast()) return false;
   // Sinks take what they hold when particles are sorted in full.
   if (p.active && work.sinks.count > 0 && state.drift > 0.99) {
     take_columns(ex, state, work);
@@ -213,7 +233,7 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
   work.block_count = p.table.block_count;
   try {
-    fit_grid(ex, p);
+    fit_grid(ex, constants.transfer.flip > 0, p);
   } catch (const DeviceError&) {  // the state is whole, and may be saved
     take_columns(ex, state, work);
     throw;

@@ -13,31 +13,38 @@ constexpr int warps = threads / 32;
 /// Bins whose totals are added up at once.
 constexpr int section = threads;
 
-/// The sets of bins and the grid's set as one list of tiles: first all of the bins', material by material.
+/// A segment of a tile: a word for each thread.
+template <int D>
+inline constexpr int tile_segments = tile_words<D> / threads;
+static_assert(tile_words<2> % threads == 0 && tile_words<3> % threads == 0);
+
+/// The sets of bins and the grid's set as one list of segments: first all of the bins', material by material.
 template <int D>
 struct AllSets {
   BlockSets<D> bins, grid;
-  Index bin_tiles;  ///< of all materials
-  Index tiles;      ///< of all sets
+  Index bin_segments;  ///< of all materials
+  Index segments;      ///< of all sets
+  Index tiles;         ///< of one set
 
-  TRIBO_HD bool is_grid(Index tile) const { return tile >= bin_tiles; }
   /// By value: a reference to one of two arguments of a kernel would put both into slow memory.
-  __device__ __forceinline__ BlockSets<D> of(Index tile) const {
+  __device__ __forceinline__ BlockSets<D> of(Index segment) const {
     BlockSets<D> r = bins;
-    if (is_grid(tile)) {
+    if (is_grid(segment)) {
       r.bits = grid.bits;
       r.before = grid.before;
       r.used = grid.used;
     }
     return r;
   }
-  TRIBO_HD Index within(Index tile) const { return is_grid(tile) ? tile - bin_tiles : tile; }
+  TRIBO_HD bool is_grid(Index segment) const { return segment >= bin_segments; }
+  TRIBO_HD Index within(Index segment) const { return is_grid(segment) ? segment - bin_segments : segment; }
 };
 
 template <class Real, int D>
 AllSets<D> all_sets(PackedParticles<Real, D>& p, BinTable<Real, D>& table) {
   const auto tiles = static_cast<Index>(p.window.count());
-  return {table.bin_index.view(p.window), table.grid_index.view(p.window), p.groups * tiles, (p.groups + 1) * tiles};
+  return {table.bin_index.view(p.window), table.grid_index.view(p.window), p.groups * tiles * tile_segments<D>,
+          (p.groups + 1) * tiles * tile_segments<D>, tiles};
 }
 
 /// Sum of the values of threads before this one, and of all. For every thread of a CTA of `threads`.
@@ -79,17 +86,17 @@ __device__ __forceinline__ Index scan_in_place(Index* values, Index n, Index* sh
 
 template <int D>
 __global__ void __launch_bounds__(threads) clear_sets(const AllSets<D> sets) {
-  const auto tile = static_cast<Index>(blockIdx.x);
-  const BlockSets<D> own = sets.of(tile);
-  const Index at = sets.within(tile);
-  if (own.used[at] == 0) return;
-  for (int w = static_cast<int>(threadIdx.x); w < tile_words<D>; w += threads)
-    own.bits[Size{at} * tile_words<D> + w] = 0;
+  const auto segment = static_cast<Index>(blockIdx.x) * tile_segments<D>;
+  const BlockSets<D> own = sets.of(segment);
+  const Index first = sets.within(segment);
+  const Index tile = first / tile_segments<D>;
+  if (own.used[tile] == 0) return;
+  for (int i = 0; i < tile_segments<D>; ++i) own.bits[Size{first + i} * threads + threadIdx.x] = 0;
   __syncthreads();
-  if (threadIdx.x == 0) own.used[at] = 0;
+  if (threadIdx.x == 0) own.used[tile] = 0;
 }
 
-/// What the last CTA of count_tiles needs to sum up the step.
+/// What the last CTA of count_segments needs to sum up the step.
 struct StepEnd {
   StepTally* tally;
   unsigned long long* stiffness;
@@ -104,23 +111,22 @@ struct StepEnd {
   int groups;
 };
 
-/// Blocks in each tile; whoever comes last adds them up and tells the host how the step went.
+/// Blocks in each segment; whoever comes last adds them up and tells the host how the step went.
 template <int D>
-__global__ void __launch_bounds__(threads) count_tiles(const AllSets<D> sets, Index* tile_begin, const StepEnd end) {
+__global__ void __launch_bounds__(threads)
+    count_segments(const AllSets<D> sets, Index* segment_begin, const StepEnd end) {
   __shared__ Index shared[warps];
   __shared__ bool last;
-  const auto tile = static_cast<Index>(blockIdx.x);
+  const auto segment = static_cast<Index>(blockIdx.x);
   const int t = static_cast<int>(threadIdx.x);
   {
-    const BlockSets<D> own = sets.of(tile);
-    const Index at = sets.within(tile);
-    Index count = 0;
-    if (own.used[at] != 0)
-      for (int w = t; w < tile_words<D>; w += threads) count += __popc(own.bits[Size{at} * tile_words<D> + w]);
+    const BlockSets<D> own = sets.of(segment);
+    const Index at = sets.within(segment);
+    const bool used = own.used[at / tile_segments<D>] != 0;
     Index total;
-    scan_cta(count, shared, total);
+    scan_cta(used ? __popc(own.bits[Size{at} * threads + t]) : 0, shared, total);
     if (t == 0) {
-      tile_begin[tile] = total;
+      segment_begin[segment] = total;
       __threadfence();
       last = atomicAdd(&end.tally->finished, 1u) == gridDim.x - 1;
     }
@@ -128,12 +134,12 @@ __global__ void __launch_bounds__(threads) count_tiles(const AllSets<D> sets, In
   __syncthreads();
   if (!last) return;
 
-  const Index bins = scan_in_place(tile_begin, sets.bin_tiles, shared);
-  const Index blocks = scan_in_place(tile_begin + sets.bin_tiles, sets.tiles - sets.bin_tiles, shared);
+  const Index each = sets.segments - sets.bin_segments;
+  const Index bins = scan_in_place(segment_begin, sets.bin_segments, shared);
+  const Index blocks = scan_in_place(segment_begin + sets.bin_segments, each, shared);
   __syncthreads();
-  const Index tiles_each = sets.tiles - sets.bin_tiles;
   for (int g = t; g < end.groups; g += threads) {
-    end.group_begin[g] = tile_begin[g * tiles_each];
+    end.group_begin[g] = segment_begin[g * each];
     end.stiffness_out[g] = end.stiffness[g];
     end.stiffness[g] = 0;
   }
@@ -151,40 +157,39 @@ __global__ void __launch_bounds__(threads) count_tiles(const AllSets<D> sets, In
   __threadfence_system();
 }
 
-/// Numbers of the words' first blocks, and the list of blocks.
+/// Numbers of the words' first blocks, and the list of blocks. A warp takes a word after the other, a lane for each
+/// bit.
 template <int D>
-__global__ void __launch_bounds__(threads)
-    list_blocks(const AllSets<D> sets, const Index* tile_begin, const RebinPlan* plan, Bin<D>* bins, Cell<D>* blocks) {
-  constexpr int words = tile_words<D> / threads;
+__global__ void __launch_bounds__(threads) list_blocks(const AllSets<D> sets, const Index* segment_begin,
+                                                       const RebinPlan* plan, Bin<D>* bins, Cell<D>* blocks) {
   __shared__ Index shared[warps];
   if (!plan->go) return;
-  const auto tile = static_cast<Index>(blockIdx.x);
-  const BlockSets<D> own = sets.of(tile);
-  const Index at = sets.within(tile);
-  if (own.used[at] == 0) return;
-  const int first_word = static_cast<int>(threadIdx.x) * words;
-  std::uint32_t word[words];
-  Index count = 0;
-#pragma unroll
-  for (int w = 0; w < words; ++w) {
-    word[w] = own.bits[Size{at} * tile_words<D> + first_word + w];
-    count += __popc(word[w]);
-  }
+  const auto segment = static_cast<Index>(blockIdx.x);
+  const BlockSets<D> own = sets.of(segment);
+  const Index at = sets.within(segment);
+  const Index tile = at / tile_segments<D>;
+  if (own.used[tile] == 0) return;
+  const int t = static_cast<int>(threadIdx.x);
+  const int lane = t & 31;
+  const std::uint32_t word = own.bits[Size{at} * threads + t];
   Index total;
-  Index number = tile_begin[tile] + scan_cta(count, shared, total);
-  const Index tiles_each = sets.tiles - sets.bin_tiles;
+  const Index number = segment_begin[segment] + scan_cta(__popc(word), shared, total);
+  own.before[Size{at} * threads + t] = static_cast<std::uint32_t>(number);
+  const Cell<D> corner = own.window.block_at(tile % sets.tiles, 0);
+  for (int w = 0; w < 32; ++w) {
+    const std::uint32_t bits = __shfl_sync(~0u, word, w);
+    const Index first = __shfl_sync(~0u, number, w);
+    if ((bits >> lane & 1) == 0) continue;
+    const auto place = static_cast<std::uint32_t>((at % tile_segments<D> * threads + (t - lane) + w) * 32 + lane);
+    Cell<D> block = corner;
 #pragma unroll
-  for (int w = 0; w < words; ++w) {
-    own.before[Size{at} * tile_words<D> + first_word + w] = static_cast<std::uint32_t>(number);
-    for (std::uint32_t left = word[w]; left != 0; left &= left - 1, ++number) {
-      const auto place = static_cast<std::uint32_t>(32 * (first_word + w) + __ffs(static_cast<int>(left)) - 1);
-      const Cell<D> block = own.window.block_at(at % tiles_each, place);
-      if (sets.is_grid(tile)) {
-        blocks[number] = block;
-      } else {
-        bins[number].group = at / tiles_each;
-        bins[number].block = block;
-      }
+    for (int k = 0; k < D; ++k) block[k] += static_cast<std::int32_t>(gather_bits<D>(place >> (D - 1 - k)));
+    const Index i = first + __popc(bits & ((1u << lane) - 1));
+    if (sets.is_grid(segment)) {
+      blocks[i] = block;
+    } else {
+      bins[i].group = tile / sets.tiles;
+      bins[i].block = block;
     }
   }
 }
@@ -406,8 +411,8 @@ template <class Real, int D>
 void count_sets(Exec& ex, double speed_limit, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    count_tiles<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(sets, p.tile_begin.data(),
-                                                                                   step_end(p, table, speed_limit));
+    count_segments<D><<<static_cast<unsigned>(sets.segments), threads, 0, ex.stream()>>>(
+        sets, p.segment_begin.data(), step_end(p, table, speed_limit));
     check(cudaGetLastError(), "sort");
   });
 }
@@ -415,8 +420,8 @@ template <class Real, int D>
 void list_sets(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    list_blocks<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(
-        sets, p.tile_begin.data(), p.plan.data(), table.bins.data(), table.blocks.data());
+    list_blocks<D><<<static_cast<unsigned>(sets.segments), threads, 0, ex.stream()>>>(
+        sets, p.segment_begin.data(), p.plan.data(), table.bins.data(), table.blocks.data());
     check(cudaGetLastError(), "sort");
   });
 }
@@ -424,7 +429,7 @@ template <class Real, int D>
 void clear_sets_of(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    clear_sets<D><<<static_cast<unsigned>(sets.tiles), threads, 0, ex.stream()>>>(sets);
+    clear_sets<D><<<static_cast<unsigned>(sets.segments / tile_segments<D>), threads, 0, ex.stream()>>>(sets);
     check(cudaGetLastError(), "sort");
   });
 }
@@ -475,7 +480,7 @@ bool set_window(Exec& ex, const Cell<D>& low, const Cell<D>& high, PackedParticl
                               ex.stream()),
               "sort");
   }
-  p.tile_begin.resize_discard(each * (p.groups + 1));
+  p.segment_begin.resize_discard(each * (p.groups + 1) * tile_segments<D>);
   return true;
 }
 
