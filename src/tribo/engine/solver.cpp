@@ -285,7 +285,10 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
   newcomers.count = static_cast<Index>(count);
   newcomers.first_id = static_cast<Index>(id);
   newcomers.m = static_cast<Real>(emitter.density * layer.volume_each);
-  if (count > 0) add_particles(exec_, newcomers, places_, state_, work_);
+  if (count > 0) {
+    add_particles(exec_, newcomers, places_, state_, work_);
+    emitter.gave_at = state_.time;
+  }
 
   next.layers += 1;
   next.candidates += candidates;
@@ -309,18 +312,15 @@ StepReport Solver<Real, D>::next_dt(double until) {
     bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
+    if (state_.emitters[e].finished && emitters_[e].gave_at < state_.time) continue;
     if (state_.time >= when.until + report.dt || state_.time + report.dt < when.from) continue;
     bound(time.cfl * model_.dx / emitters_[e].jet.speed(), "cfl");
     const double stiffness = force_stiffness(model_) * emitters_[e].wave_speed2;
     if (!time.implicit && stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
   }
-  for (const MaterialSpec& material : model_.materials) {
-    const double viscosity = std::visit(
-        []<class Law>(const Law& law) -> double {
-          if constexpr (Viscous<Law>) return law.viscosity;
-          return 0;
-        },
-        material.law);
+  for (const Model::Object& object : model_.objects) {  // not every material need be used
+    const MaterialSpec& material = model_.materials[static_cast<std::size_t>(object.material)];
+    const double viscosity = viscosity_of<double>(material.law);
     if (!time.implicit && viscosity > 0)
       bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
   }
