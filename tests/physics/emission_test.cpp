@@ -230,6 +230,17 @@ TEST(Sink, WorksFromItsBeginningToItsEnd) {
   EXPECT_NEAR(static_cast<double>(simulation.engine().counts().removed), 256, 1);
 }
 
+TEST(Sink, TakesEvenWhenItWorksForLessThanAStep) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "dimension": 2, "fps": 10, "duration": 1, "gravity": [0, 0], "grid": {"dx": 0.05},
+          "objects": [{"type": "particles", "shape": {"box": [0.2, 0.2]}, "material": "water"}],
+          "sinks": [{"shape": {"box": [1, 1]}, "from": 0.123456, "until": 0.123457}]})");
+  advance(simulation, 1);
+  EXPECT_GT(simulation.engine().counts().particles, 0);
+  advance(simulation, 1);
+  EXPECT_EQ(simulation.engine().counts().particles, 0);
+}
+
 TEST(Sink, MayTakeEverything) {
   Simulation simulation = simulate(
       R"({"tribo": 1, "fps": 10, "duration": 1, "grid": {"dx": 0.05},

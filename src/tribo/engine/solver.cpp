@@ -341,6 +341,8 @@ StepReport Solver<Real, D>::next_dt(double until) {
 template <class Real, int D>
 StepReport Solver<Real, D>::step(double until) {
   emit();
+  for (const SinkSpec& sink : model_.sinks)  // or one that works for less than a step would take nothing
+    if (sink.from > state_.time) until = std::min(until, sink.from);
   StepReport report = next_dt(until);
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
