@@ -390,18 +390,22 @@ template <class Real, int D>
 void Solver<Real, D>::report_runaway(const std::string& what) {
   // Blame the object with the most energy for its mass.
   double largest = -1;
-  std::string name;
-  for (std::size_t o = 0; const ObjectSums& sums : measure()) {
-    const double energy = sums.mass > 0 ? (sums.kinetic + sums.elastic) / sums.mass : 0;
-    if (!(energy <= largest)) {
-      largest = energy;
-      name = model_.objects[o].name;
+  std::string name = "an object";
+  try {
+    if (state_.bin_count == 0) sort_particles(exec_, constants_, state_, work_);  // particles have just come
+    for (std::size_t o = 0; const ObjectSums& sums : measure()) {
+      const double energy = sums.mass > 0 ? (sums.kinetic + sums.elastic) / sums.mass : 0;
+      if (!(energy <= largest)) {
+        largest = energy;
+        name = "object '" + model_.objects[o].name + "'";
+      }
+      ++o;
     }
-    ++o;
+  } catch (const DivergedError&) {  // some are nowhere, and strains cannot be looked at
   }
   throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) + " s): " + what +
-                      "; object '" + name +
-                      "' has run away; likely cause: objects that overlap at the start, a collider moving too fast, or "
+                      "; " + name +
+                      " has run away; likely cause: objects that overlap at the start, a collider moving too fast, or "
                       "a material far too stiff for its density");
 }
 
