@@ -30,7 +30,8 @@ double deepest(Simulation& simulation) {
 TEST(Leak, NothingIsDeeperInAShakenContainerThanContactAllows) {
   for (const auto& [name, shape, inside] :
        {std::tuple{"box", R"("box": [0.6, 0.4])", true}, std::tuple{"sphere", R"("sphere": 0.3)", true},
-        std::tuple{"tub", R"("difference": {"shapes": [{"shape": {"box": [0.9, 0.7]}}, {"shape": {"box": [0.6, 0.4]}}]})",
+        std::tuple{"tub",
+                   R"("difference": {"shapes": [{"shape": {"box": [0.9, 0.7]}}, {"shape": {"box": [0.6, 0.4]}}]})",
                    false}}) {
     Simulation simulation = simulate(fmt::format(
         R"({{"tribo": 1, "dimension": 2, "fps": 50, "duration": 1, "grid": {{"dx": 0.02}},

@@ -126,9 +126,9 @@ TEST(Hydrostatics, WaterThatHasSplashedKeepsItsVolume) {
 }
 
 TEST(Hydrostatics, StillWaterKeepsItsVolumeWhereverTheWallsAre) {
-  // Contact holds the nodes beyond a wall, so that water rests on the first of these, up to a cell beyond the wall. Were
-  // particles pushed out of there, the water above would sink upon them, step by step: to 0.89 of its volume where they
-  // may be a quarter of a cell beyond.
+  // Contact holds the nodes beyond a wall, so that water rests on the first of these, up to a cell beyond the wall.
+  // Were particles pushed out of there, the water above would sink upon them, step by step: to 0.89 of its volume where
+  // they may be a quarter of a cell beyond.
   const double dx = 0.02;
   const double width = 0.6;
   const double depth = 0.3;

@@ -117,9 +117,10 @@ void check_grid(const Scene& scene, Findings& findings) {
                                                grid.kernel));
   if (grid.kernel != "linear") return;
   if (std::holds_alternative<Rpic>(grid.transfer) && findings.clean("/grid/transfer"))
-    findings.add("/grid/transfer",
-                 "\"rpic\" loses angular momentum with the linear kernel, whose second moment differs between the axes; "
-                 "use \"apic\", or another kernel");
+    findings.add(
+        "/grid/transfer",
+        "\"rpic\" loses angular momentum with the linear kernel, whose second moment differs between the axes; "
+        "use \"apic\", or another kernel");
   for (std::size_t i = 0; i < scene.objects.size(); ++i) {
     const auto index = static_cast<std::size_t>(scene.objects[i].material);
     const bool known = findings.clean("/materials") && findings.clean(fmt::format("/objects/{}/material", i));

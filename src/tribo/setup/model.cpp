@@ -98,9 +98,8 @@ std::vector<std::string> overlaps_with_colliders(const Scene& scene, const Parti
         [&](const auto& shape) {
           for (std::size_t i = 0; i < seed.x.size(); ++i) {
             const Vec<double, 3> local = to_local * (seed.x[i] - pose.at);
-            const bool deep = scene.dimension == 2
-                                  ? is_beyond<2>(shape, local, collider.inside, 0.5 * scene.grid.dx)
-                                  : is_beyond<3>(shape, local, collider.inside, 0.5 * scene.grid.dx);
+            const bool deep = scene.dimension == 2 ? is_beyond<2>(shape, local, collider.inside, 0.5 * scene.grid.dx)
+                                                   : is_beyond<3>(shape, local, collider.inside, 0.5 * scene.grid.dx);
             inside[static_cast<std::size_t>(seed.object[i])] += deep ? 1 : 0;
           }
         },

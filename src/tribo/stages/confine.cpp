@@ -4,8 +4,8 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 /// Cells by which a particle may be beyond a surface. Nodes hold back what is around them, so that material comes to
-/// rest up to 0.8 cells beyond a wall that no nodes lie on. Pushed out of there it would be pressed upon again and again,
-/// and lose volume.
+/// rest up to 0.8 cells beyond a wall that no nodes lie on. Pushed out of there it would be pressed upon again and
+/// again, and lose volume.
 constexpr double allowed_cells = 0.9;
 /// What is deeper than this was put there by the scene and is left alone.
 constexpr double lost_cells = 2;

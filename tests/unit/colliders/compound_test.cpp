@@ -216,9 +216,10 @@ TEST(Compound, MaterialMeetsTheWallsOfEachPart) {
   floor_and_side(contacts(rooms, beyond, true));
   const Compound room(Operation::intersect, 0, {part(cavity), part(Box<double>{{{3, 3, 3}}})});
   floor_and_side(contacts(room, beyond, true));
-  EXPECT_EQ(contacts(Compound(Operation::difference, 0.3, {part(Box<double>{{{2, 2, 2}}}), part(cavity)}), beyond, false)
-                .size(),
-            1u);  // rounded: one surface
+  EXPECT_EQ(
+      contacts(Compound(Operation::difference, 0.3, {part(Box<double>{{{2, 2, 2}}}), part(cavity)}), beyond, false)
+          .size(),
+      1u);  // rounded: one surface
 
   // A basin of two boxes: where one of them ends, the floor goes on.
   const Compound basin(Operation::difference, 0,

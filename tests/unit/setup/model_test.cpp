@@ -14,8 +14,8 @@ TEST(Model, TellsOfParticlesInsideColliders) {
       const Scene scene = parse_scene(
           R"({"tribo": 1, "duration": 1, "dimension": )" + std::to_string(dimension) +
               R"(, "grid": {"dx": 0.05}, "objects": [{"name": "block", "type": "particles", "material": "jelly",
-              "shape": {"box": [0.2, 0.2, 0.2]}}], "colliders": [{"name": "stone", "shape": {"box": )" + size +
-              R"(}, "at": )" + at + "}]}",
+              "shape": {"box": [0.2, 0.2, 0.2]}}], "colliders": [{"name": "stone", "shape": {"box": )" +
+              size + R"(}, "at": )" + at + "}]}",
           "test.json");
       return overlaps_with_colliders(scene, sample_particles(scene));
     };
