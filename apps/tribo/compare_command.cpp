@@ -141,7 +141,7 @@ int CompareCommand::operator()() const {
     if (!finished) {
       fmt::print(stderr, "stopped in the variant \"{}\"; give the same command again{} to go on\n", plan.variant.name,
                  overwrite ? " without --overwrite" : "");
-      return static_cast<int>(ExitCode::done);
+      return status;
     }
   }
 

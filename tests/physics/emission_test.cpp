@@ -145,6 +145,25 @@ TEST(Emitter, EndsWhenItIsTold) {
   EXPECT_EQ(volume.engine().counts().particles, count);
 }
 
+TEST(Emitter, BoundsTimeStepsOnlyWhileItWorks) {
+  // The stiff material is drained when its emitter has given out all, and nothing is made of the thick one.
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "dimension": 2, "fps": 20, "duration": 1, "grid": {"dx": 0.02}, "gravity": [0, 0],
+          "materials": {
+            "stiff": {"model": "neo_hookean", "density": 1000, "youngs_modulus": 1e8, "poisson_ratio": 0.3},
+            "thick": {"model": "weakly_compressible", "density": 1000, "bulk_modulus": 1e5, "viscosity": 1e5}},
+          "objects": [
+            {"type": "emitter", "shape": {"box": [0.1, 0.1]}, "velocity": [0, -3], "material": "stiff",
+             "max_volume": 0.002},
+            {"type": "particles", "shape": {"box": [0.2, 0.2]}, "at": [1, 0], "material": "water"}],
+          "sinks": [{"shape": {"box": [0.4, 0.4]}, "at": [0, -0.4]}]})");
+  advance(simulation, 6);
+  EXPECT_GT(simulation.engine().counts().removed, 0);
+  EXPECT_EQ(simulation.measure()[0].particles, 0);
+  simulation.advance_frame();
+  EXPECT_LT(simulation.progress().substeps, 200);
+}
+
 /// A box of sand and a jet above a drain, and one more jet that is drained on its way.
 constexpr const char* comings_and_goings =
     R"({"tribo": 1, "dimension": 2, "fps": 20, "duration": 1, "grid": {"dx": 0.04},
@@ -209,6 +228,17 @@ TEST(Sink, WorksFromItsBeginningToItsEnd) {
   advance(simulation, 7);
   EXPECT_EQ(simulation.engine().counts().particles, all - simulation.engine().counts().removed);
   EXPECT_NEAR(static_cast<double>(simulation.engine().counts().removed), 256, 1);
+}
+
+TEST(Sink, TakesEvenWhenItWorksForLessThanAStep) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "dimension": 2, "fps": 10, "duration": 1, "gravity": [0, 0], "grid": {"dx": 0.05},
+          "objects": [{"type": "particles", "shape": {"box": [0.2, 0.2]}, "material": "water"}],
+          "sinks": [{"shape": {"box": [1, 1]}, "from": 0.123456, "until": 0.123457}]})");
+  advance(simulation, 1);
+  EXPECT_GT(simulation.engine().counts().particles, 0);
+  advance(simulation, 1);
+  EXPECT_EQ(simulation.engine().counts().particles, 0);
 }
 
 TEST(Sink, MayTakeEverything) {

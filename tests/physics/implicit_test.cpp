@@ -244,6 +244,19 @@ TEST(Implicit, SameBytesForAnyThreadsAndAfterARestart) {
   EXPECT_GT(a.progress().solve.linear, 0);
 }
 
+TEST(Implicit, WithoutParticlesTimeGoesOn) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "dimension": 2, "fps": 10, "duration": 0.3, "grid": {"dx": 0.02},
+          "time": {"integrator": "implicit", "dt_max": 0.01},
+          "objects": [{"type": "emitter", "shape": {"box": [0.2, 0.1]}, "at": [0, 1], "velocity": [0, -1],
+                       "material": "jelly", "from": 0.15}],
+          "sinks": [{"shape": {"box": [4, 4]}, "from": 0.2}]})");
+  while (simulation.frame() < simulation.frame_count()) {
+    simulation.advance_frame();
+    EXPECT_LE(simulation.progress().substeps, 30) << simulation.time();
+  }
+}
+
 TEST(Implicit, ParticlesThatAreNotFiniteEndTheRun) {
   for (const char* column : {"v.1", "F.0"}) {
     Simulation simulation = simulate(mixture);

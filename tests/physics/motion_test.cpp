@@ -125,5 +125,29 @@ TEST(Hydrostatics, WaterThatHasSplashedKeepsItsVolume) {
   EXPECT_LT(measured, 1.10 * half_depth);
 }
 
+TEST(Hydrostatics, StillWaterKeepsItsVolumeWhereverTheWallsAre) {
+  // Contact holds the nodes beyond a wall, so that water rests on the first of these, up to a cell beyond the wall.
+  // Were particles pushed out of there, the water above would sink upon them, step by step: to 0.89 of its volume where
+  // they may be a quarter of a cell beyond.
+  const double dx = 0.02;
+  const double width = 0.6;
+  const double depth = 0.3;
+  for (const double off : {0.0, 0.3, 0.9}) {
+    Simulation simulation = simulate(fmt::format(
+        R"({{"tribo": 1, "dimension": 2, "fps": 10, "duration": 4, "grid": {{"dx": {}}},
+             "objects": [{{"name": "water", "type": "particles", "shape": {{"box": [{}, {}]}}, "at": [{}, {}],
+                           "material": "water", "particles_per_cell": 4}}],
+             "colliders": [{{"shape": {{"box": [{}, 2]}}, "at": [{}, {}], "inside": true}}]}})",
+        dx, width, depth, off * dx, off * dx + depth / 2, width, off * dx, off * dx + 1));
+    while (simulation.frame() < 40) simulation.advance_frame();
+    const ObjectSums sums = simulation.measure()[0];
+    const double spacing = dx / 2;
+    const double half_depth = center(sums)[1] - sums.low[1] + spacing / 2;
+    const double volume = 2 * half_depth * (sums.high[0] - sums.low[0] + spacing) / (width * depth);
+    RecordProperty(fmt::format("volume_{}", static_cast<int>(10 * off)), fmt::format("{}", volume));
+    EXPECT_NEAR(volume, 1, 0.05) << off << " cells off the nodes";
+  }
+}
+
 }  // namespace
 }  // namespace tribo::test

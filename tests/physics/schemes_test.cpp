@@ -48,7 +48,7 @@ std::vector<std::string> every_grid() {
     for (const Choice& kernel : kernels())
       for (const std::string force : {"mls", "gradient"}) {
         if (scheme.name == std::string("polypic") && kernel.name != std::string("quadratic")) continue;
-        if (kernel.name == std::string("linear") && force == "mls") continue;
+        if (kernel.name == std::string("linear") && (force == "mls" || scheme.name == std::string("rpic"))) continue;
         all.push_back(
             fmt::format(R"("transfer": "{}", "kernel": "{}", "force": "{}")", scheme.name, kernel.name, force));
       }

@@ -99,3 +99,11 @@ expect 2 'ends in .svg or .png' "$tribo" compare scene.json --plot page.pdf
 expect 4 'too_long: the simulation diverged' "$tribo" compare scene.json -o trouble --frames 3 \
   --set '/variants={"too_long":{"/time/dt_min":0.5,"/time/dt_max":1},"fine":{}}'
 grep -Eq '^fine +[0-9]' said || { cat said >&2; fail "the other variant is not in the table"; }
+# Stopped after it, the command still tells.
+"$tribo" compare scene.json -o trouble_stopped --frames 1000 --threads 1 \
+  --set '/variants={"too_long":{"/time/dt_min":0.5,"/time/dt_max":1},"fine":{}}' >stopped_late 2>&1 &
+until grep -q '^frame 3/' stopped_late || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+kill -INT $!
+code=0
+wait $! || code=$?
+[ "$code" -eq 4 ] || { cat stopped_late >&2; fail "exit code $code after an interrupt that follows a divergence"; }

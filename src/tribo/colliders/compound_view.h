@@ -64,6 +64,14 @@ struct AnyShape<Real, std::variant<S...>> {
     (attempt(reinterpret_cast<const DeviceForm<Real, S>*>(storage)), ...);
     return result;
   }
+  template <int D, class Visit>
+  TRIBO_HD void each_contact(const Vec<Real, D>& p, bool inside, Real slack, const Visit& visit) const {
+    std::int32_t index = 0;
+    const auto attempt = [&]<class Form>(const Form* form) {
+      if (kind == index++) form->each_contact(p, inside, slack, visit);
+    };
+    (attempt(reinterpret_cast<const DeviceForm<Real, S>*>(storage)), ...);
+  }
 };
 
 /// What a value on the way means for a collider as a whole.
@@ -80,6 +88,21 @@ struct CompoundStep {
   std::int32_t is_shape;
   Sense obstacle;   ///< of the result, when material is outside of the compound
   Sense container;  ///< and when it is inside
+
+  template <int D>
+  TRIBO_HD Vec<Real, D> to_local(const Vec<Real, D>& p) const {
+    Vec<Real, D> r = Vec<Real, D>::zero();
+    for (int j = 0; j < D; ++j)
+      for (int k = 0; k < D; ++k) r[k] = r[k] + rotation(j, k) * (p[j] - at[j]);
+    return r;
+  }
+  template <int D>
+  TRIBO_HD SurfacePoint<Real, D> from_local(const SurfacePoint<Real, D>& s) const {
+    SurfacePoint<Real, D> r{s.distance, Vec<Real, D>::zero()};
+    for (int j = 0; j < D; ++j)
+      for (int k = 0; k < D; ++k) r.normal[j] = r.normal[j] + rotation(j, k) * s.normal[k];
+    return r;
+  }
 };
 
 /// A compound shape as kernels see it: shapes and operations in postfix order.
@@ -91,50 +114,109 @@ struct CompoundView {
 
   template <int D>
   TRIBO_HD SurfacePoint<Real, D> nearest(const Vec<Real, D>& p) const {
-    const SurfacePoint<Real, D> s = evaluate(p, [](const CompoundStep<Real, Simple>&, const SurfacePoint<Real, D>&) {});
+    const auto join = [](const Step& step, const Value<D>& a, const Value<D>& b) { return joined(step, a, b); };
+    const SurfacePoint<Real, D> s = evaluate(p, join, [](const Step&, const Value<D>&) {});
     return {s.distance, length_and_direction(s.normal).normal};
   }
 
   /// Material outside of a union, or inside an intersection or difference, has to respect each shape by itself, as if
-  /// they were separate colliders: see each_wall_of_box. All else, and every blend, is one surface.
+  /// they were separate colliders. All else is one surface, that of the shape which is nearest. Of each shape the walls
+  /// count one by one: see each_wall_of_box. Only blends have a surface of their own.
   template <int D, class Visit>
   TRIBO_HD void each_contact(const Vec<Real, D>& p, bool inside, Real slack, const Visit& visit) const {
-    evaluate(p, [&](const CompoundStep<Real, Simple>& step, const SurfacePoint<Real, D>& s) {
+    const auto join = [&](const Step& step, const Value<D>& a, const Value<D>& b) {
+      Value<D> r = joined(step, a, b);
+      if (r.shape != blended && a.shape != blended && b.shape != blended) choose_at_seam(step, a, b, p, slack, r);
+      return r;
+    };
+    evaluate(p, join, [&](const Step& step, const Value<D>& value) {
       const Sense sense = inside ? step.container : step.obstacle;
       if (sense == Sense::none) return;
       const bool within = sense == Sense::stay_inside;
-      if (within ? s.distance >= -slack : s.distance <= slack) {
-        const Vec<Real, D> normal = length_and_direction(s.normal).normal;
-        visit(within ? SurfacePoint<Real, D>{-s.distance, -normal} : SurfacePoint<Real, D>{s.distance, normal});
+      if (!(within ? value.surface.distance >= -slack : value.surface.distance <= slack)) return;
+      if (value.shape != blended) {
+        each_wall(value.shape, p, within != value.outside, slack, visit);
+        return;
       }
+      const SurfacePoint<Real, D> s{value.surface.distance, length_and_direction(value.surface.normal).normal};
+      visit(within ? complement(s) : s);
     });
   }
 
  private:
-  template <int D, class Each>
-  TRIBO_HD SurfacePoint<Real, D> evaluate(const Vec<Real, D>& p, const Each& each) const {
-    SurfacePoint<Real, D> stack[stack_size];
+  using Step = CompoundStep<Real, Simple>;
+  static constexpr std::int32_t blended = -1;
+
+  /// A distance on the way and the shape it is of.
+  template <int D>
+  struct Value {
+    SurfacePoint<Real, D> surface;
+    std::int32_t shape;  ///< index of its step, or `blended`
+    bool outside;        ///< whether the distance is that of the shape's outside
+  };
+
+  /// visit(SurfacePoint) for each wall of one shape.
+  template <int D, class Visit>
+  TRIBO_HD void each_wall(std::int32_t shape, const Vec<Real, D>& p, bool inside, Real slack,
+                          const Visit& visit) const {
+    const Step& step = steps[shape];
+    step.shape.each_contact(step.to_local(p), inside, slack,
+                            [&](const SurfacePoint<Real, D>& s) { visit(step.from_local(s)); });
+  }
+
+  /// By how much b is the larger one, as the operation sees it.
+  template <int D>
+  TRIBO_HD static Real gap(const Step& step, const Value<D>& a, const Value<D>& b) {
+    const Real distance = b.surface.distance;
+    return (step.operation == Operation::difference ? -distance : distance) - a.surface.distance;
+  }
+  /// The result of an operation with the shape of one of its operands.
+  template <int D>
+  TRIBO_HD static void take_shape(const Step& step, const Value<D>& a, const Value<D>& b, bool first, Value<D>& r) {
+    r.shape = first ? a.shape : b.shape;
+    r.outside = first ? a.outside : b.outside != (step.operation == Operation::difference);
+  }
+  template <int D>
+  TRIBO_HD static Value<D> joined(const Step& step, const Value<D>& a, const Value<D>& b) {
+    Value<D> r{combined(step.operation, a.surface, b.surface, step.blend), blended, false};
+    if (step.blend > Real(0)) return r;
+    const Real over = gap(step, a, b);
+    take_shape(step, a, b, step.operation == Operation::unite ? over >= Real(0) : over <= Real(0), r);
+    return r;
+  }
+
+  /// Where one shape ends on a wall that another continues, both are as near, and the end is no wall: the shape with
+  /// fewer walls is the one to meet. That is of interest to whoever may be in either of the shapes: inside a union,
+  /// or in what an intersection leaves out.
+  template <int D>
+  TRIBO_HD void choose_at_seam(const Step& step, const Value<D>& a, const Value<D>& b, const Vec<Real, D>& p,
+                               Real slack, Value<D>& r) const {
+    if (!(std::abs(gap(step, a, b)) <= (slack > Real(0) ? slack : Real(0)))) return;
+    const bool within = step.operation == Operation::unite;
+    int walls[2] = {0, 0};
+    for (int i = 0; i < 2; ++i) {
+      Value<D> one = r;
+      take_shape(step, a, b, i == 0, one);
+      each_wall(one.shape, p, within != one.outside, slack, [&](const SurfacePoint<Real, D>&) { ++walls[i]; });
+    }
+    if (walls[0] > 0 && walls[1] > 0 && walls[0] != walls[1]) take_shape(step, a, b, walls[0] < walls[1], r);
+  }
+
+  template <int D, class Join, class Each>
+  TRIBO_HD SurfacePoint<Real, D> evaluate(const Vec<Real, D>& p, const Join& join, const Each& each) const {
+    Value<D> stack[stack_size];
     int top = 0;
     for (std::int32_t i = 0; i < count; ++i) {
-      const CompoundStep<Real, Simple>& step = steps[i];
+      const Step& step = steps[i];
       if (step.is_shape != 0) {
-        Vec<Real, D> local = Vec<Real, D>::zero();
-        for (int j = 0; j < D; ++j)
-          for (int k = 0; k < D; ++k) local[k] = local[k] + step.rotation(j, k) * (p[j] - step.at[j]);
-        const SurfacePoint<Real, D> s = step.shape.nearest(local);
-        SurfacePoint<Real, D>& out = stack[top++];
-        out.distance = s.distance;
-        for (int j = 0; j < D; ++j) {
-          out.normal[j] = Real(0);
-          for (int k = 0; k < D; ++k) out.normal[j] = out.normal[j] + step.rotation(j, k) * s.normal[k];
-        }
+        stack[top++] = {step.from_local(step.shape.nearest(step.to_local(p))), i, false};
       } else {
         --top;
-        stack[top - 1] = combined(step.operation, stack[top - 1], stack[top], step.blend);
+        stack[top - 1] = join(step, stack[top - 1], stack[top]);
       }
       each(step, stack[top - 1]);
     }
-    return stack[0];
+    return stack[0].surface;
   }
 };
 

@@ -242,7 +242,10 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
   newcomers.count = static_cast<Index>(count);
   newcomers.first_id = static_cast<Index>(id);
   newcomers.m = static_cast<Real>(emitter.density * layer.volume_each);
-  if (count > 0) add_particles(exec_, newcomers, places_, state_, work_);
+  if (count > 0) {
+    add_particles(exec_, newcomers, places_, state_, work_);
+    emitter.gave_at = state_.time;
+  }
 
   next.layers += 1;
   next.candidates += candidates;
@@ -266,18 +269,15 @@ StepReport Solver<Real, D>::next_dt(double until) {
     bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
+    if (state_.emitters[e].finished && emitters_[e].gave_at < state_.time) continue;
     if (state_.time >= when.until + report.dt || state_.time + report.dt < when.from) continue;
     bound(time.cfl * model_.dx / emitters_[e].jet.speed(), "cfl");
     const double stiffness = force_stiffness(model_) * emitters_[e].wave_speed2;
     if (!time.implicit && stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
   }
-  for (const MaterialSpec& material : model_.materials) {
-    const double viscosity = std::visit(
-        []<class Law>(const Law& law) -> double {
-          if constexpr (Viscous<Law>) return law.viscosity;
-          return 0;
-        },
-        material.law);
+  for (const Model::Object& object : model_.objects) {  // not every material need be used
+    const MaterialSpec& material = model_.materials[static_cast<std::size_t>(object.material)];
+    const double viscosity = viscosity_of<double>(material.law);
     if (!time.implicit && viscosity > 0)
       bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
   }
@@ -298,6 +298,8 @@ StepReport Solver<Real, D>::next_dt(double until) {
 template <class Real, int D>
 StepReport Solver<Real, D>::step(double until) {
   emit();
+  for (const SinkSpec& sink : model_.sinks)  // or one that works for less than a step would take nothing
+    if (sink.from > state_.time) until = std::min(until, sink.from);
   StepReport report = next_dt(until);
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
@@ -350,18 +352,22 @@ template <class Real, int D>
 void Solver<Real, D>::report_runaway(const std::string& what) {
   // Blame the object with the most energy for its mass.
   double largest = -1;
-  std::string name;
-  for (std::size_t o = 0; const ObjectSums& sums : measure()) {
-    const double energy = sums.mass > 0 ? (sums.kinetic + sums.elastic) / sums.mass : 0;
-    if (!(energy <= largest)) {
-      largest = energy;
-      name = model_.objects[o].name;
+  std::string name = "an object";
+  try {
+    if (state_.bin_count == 0) sort_particles(exec_, constants_, state_, work_);  // particles have just come
+    for (std::size_t o = 0; const ObjectSums& sums : measure()) {
+      const double energy = sums.mass > 0 ? (sums.kinetic + sums.elastic) / sums.mass : 0;
+      if (!(energy <= largest)) {
+        largest = energy;
+        name = "object '" + model_.objects[o].name + "'";
+      }
+      ++o;
     }
-    ++o;
+  } catch (const DivergedError&) {  // some are nowhere, and strains cannot be looked at
   }
   throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) + " s): " + what +
-                      "; object '" + name +
-                      "' has run away; likely cause: objects that overlap at the start, a collider moving too fast, or "
+                      "; " + name +
+                      " has run away; likely cause: objects that overlap at the start, a collider moving too fast, or "
                       "a material far too stiff for its density");
 }
 

@@ -48,6 +48,7 @@ class Solver final : public Engine {
     Newcomers<Real, D> particle;  ///< what its particles have in common
     double density;               ///< [kg/m^3]
     double wave_speed2;           ///< of its material at rest [m^2/s^2]
+    double gave_at = -1;          ///< when particles last came out of it [s]
   };
   std::vector<Emitter> emitters_;
   std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "tribo/exec/macros.h"
 #include "tribo/math/lanes.h"
 
@@ -19,8 +21,10 @@ namespace tribo {
 TRIBO_HD constexpr double kernel_shift(int nodes) { return 0.5 * (nodes - 2); }
 
 /// Second moment of the weights, sum_i w ((x_i - x_p)/dx)^2: D_p = inertia dx^2 I in APIC (Jiang 2017, 4.2.2). The
-/// linear kernel's varies with the position and may vanish.
-TRIBO_HD constexpr double kernel_inertia(int nodes) { return nodes == 4 ? 1.0 / 3 : 0.25; }
+/// linear kernel's varies with the position and may vanish: none is answered, which no result survives.
+TRIBO_HD constexpr double kernel_inertia(int nodes) {
+  return nodes == 4 ? 1.0 / 3 : nodes == 3 ? 0.25 : std::numeric_limits<double>::quiet_NaN();
+}
 TRIBO_HD constexpr double linear_kernel_inertia(double offset) { return offset * (1 - offset); }
 
 /// x / dx, rounded once: whoever finds a particle's cell must find the same one, so on the GPU the product is kept from

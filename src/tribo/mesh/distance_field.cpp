@@ -45,9 +45,16 @@ class FieldMaker {
     field_.fine.assign(static_cast<std::size_t>(total), DistanceField::far);
     each_row([&](std::int32_t x, std::int32_t y) {
       const double reach = (0.5 * side * std::numbers::sqrt3 + band) * h;
-      for (std::int32_t z = 0; z < field_.blocks[2]; ++z) {
-        const P center = position(x + 0.5, y + 0.5, z + 0.5);
-        if (tree_.distance(center, reach) < reach) field_.fine[block_index(x, y, z)] = 0;
+      const double edge = side * h;
+      double most_here = 1e300;  // what the distance cannot exceed, nor fall short of by more than the way since
+      for (std::int32_t z = 0; z < field_.blocks[2];) {
+        const double distance = tree_.distance(position(x + 0.5, y + 0.5, z + 0.5), most_here);
+        if (distance < reach) field_.fine[block_index(x, y, z)] = 0;
+        // Where the surface is far, so it is from the next blocks.
+        const double ahead = std::floor((distance - reach) / edge * (1 - 1e-9)) + 1;
+        const auto step = static_cast<std::int32_t>(std::clamp(ahead, 1.0, double(field_.blocks[2])));
+        most_here = (distance + step * edge) * (1 + 1e-9);
+        z += step;
       }
     });
     std::int32_t count = 0;

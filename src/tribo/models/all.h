@@ -22,4 +22,15 @@ using ParticleLaw =
     std::variant<FixedCorotated<Real>, NeoHookean<Real>, Hencky<Real>, Viscoelastic<Real>, DruckerPrager<Real>,
                  MohrCoulomb<Real>, Snow<Real>, VonMises<Real>, HerschelBulkley<Real>, WeaklyCompressible<Real>>;
 
+/// [Pa s]; 0 of laws that have none.
+template <class Real>
+double viscosity_of(const ParticleLaw<Real>& any_law) {
+  return std::visit(
+      []<class Law>(const Law& law) -> double {
+        if constexpr (Viscous<Law>) return law.viscosity;
+        return 0;
+      },
+      any_law);
+}
+
 }  // namespace tribo

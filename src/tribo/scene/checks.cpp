@@ -115,6 +115,23 @@ void check_grid(const Scene& scene, Findings& findings) {
     findings.add("/grid/transfer", fmt::format("\"polypic\" knows the modes of the quadratic kernel only; use it with "
                                                "kernel \"quadratic\", or \"apic\" with the {} kernel",
                                                grid.kernel));
+  if (grid.kernel != "linear") return;
+  if (std::holds_alternative<Rpic>(grid.transfer) && findings.clean("/grid/transfer"))
+    findings.add(
+        "/grid/transfer",
+        "\"rpic\" loses angular momentum with the linear kernel, whose second moment differs between the axes; "
+        "use \"apic\", or another kernel");
+  for (std::size_t i = 0; i < scene.objects.size(); ++i) {
+    const auto index = static_cast<std::size_t>(scene.objects[i].material);
+    const bool known = findings.clean("/materials") && findings.clean(fmt::format("/objects/{}/material", i));
+    if (!known || index >= scene.materials.size() || !findings.clean("/grid/kernel")) continue;
+    const MaterialSpec& material = scene.materials[index];
+    if (viscosity_of<double>(material.law) > 0)
+      findings.add("/grid/kernel", fmt::format("\"linear\" cannot bear the viscosity of material '{}': its gradients "
+                                               "jump between cells; use \"quadratic\" or \"cubic\", or set the "
+                                               "material's viscosity to 0",
+                                               material.name));
+  }
 }
 
 void check_implicit(const Scene& scene, Findings& findings) {

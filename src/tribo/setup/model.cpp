@@ -14,6 +14,16 @@ InitialMotion motion_of(const ObjectSpec& object) {
   return {object.velocity, object.angular_velocity, object.placement.at, object.velocity_field};
 }
 
+/// Whether a point is further beyond a shape's surface than `depth`.
+template <int D, class AnyShape>
+bool is_beyond(const AnyShape& shape, const Vec<double, 3>& point, bool inside, double depth) {
+  Vec<double, D> p;
+  for (int k = 0; k < D; ++k) p[k] = point[k];
+  bool beyond = false;
+  shape.each_contact(p, inside, -depth, [&](const SurfacePoint<double, D>&) { beyond = true; });
+  return beyond;
+}
+
 }  // namespace
 
 Model build_model(const Scene& scene) {
@@ -87,9 +97,9 @@ std::vector<std::string> overlaps_with_colliders(const Scene& scene, const Parti
     std::visit(
         [&](const auto& shape) {
           for (std::size_t i = 0; i < seed.x.size(); ++i) {
-            bool deep = false;
-            shape.each_contact(to_local * (seed.x[i] - pose.at), collider.inside, -0.5 * scene.grid.dx,
-                               [&](const SurfacePoint<double, 3>&) { deep = true; });
+            const Vec<double, 3> local = to_local * (seed.x[i] - pose.at);
+            const bool deep = scene.dimension == 2 ? is_beyond<2>(shape, local, collider.inside, 0.5 * scene.grid.dx)
+                                                   : is_beyond<3>(shape, local, collider.inside, 0.5 * scene.grid.dx);
             inside[static_cast<std::size_t>(seed.object[i])] += deep ? 1 : 0;
           }
         },

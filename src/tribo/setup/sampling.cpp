@@ -95,16 +95,12 @@ class PoissonDisk {
     if (!place_first(inset)) return {};
     grow();
     // A shape of several pieces: what lies out of reach of every point begins anew.
-    Vec<std::int64_t, D> cell = Vec<std::int64_t, D>::zero();
-    for (std::size_t index = 0; index < grid_.size(); ++index) {
-      Point<D> center;
-      for (int i = 0; i < D; ++i) center[i] = bounds_.low[i] + (double(cell[i]) + 0.5) * cell_edge();
+    each_cell([&](std::size_t index, const Point<D>& center) {
       if (grid_[index] == empty && shape_.nearest(center).distance < -inset_ && is_free(center, 2 * radius_)) {
         place(center);
         grow();
       }
-      for (int axis = D - 1; axis >= 0 && ++cell[axis] == count_[axis]; --axis) cell[axis] = 0;
-    }
+    });
     return std::move(points_);
   }
 
@@ -124,6 +120,18 @@ class PoissonDisk {
         active[pick] = active.back();
         active.pop_back();
       }
+    }
+  }
+
+  /// visit(index, center) for all cells of the background grid.
+  template <class Visit>
+  void each_cell(const Visit& visit) const {
+    Vec<std::int64_t, D> cell = Vec<std::int64_t, D>::zero();
+    for (std::size_t index = 0; index < grid_.size(); ++index) {
+      Point<D> center;
+      for (int i = 0; i < D; ++i) center[i] = bounds_.low[i] + (double(cell[i]) + 0.5) * cell_edge();
+      visit(index, center);
+      for (int axis = D - 1; axis >= 0 && ++cell[axis] == count_[axis]; --axis) cell[axis] = 0;
     }
   }
 
@@ -147,20 +155,24 @@ class PoissonDisk {
     points_.push_back(p);
   }
 
-  /// Starts from the deepest of some random points. In a shape that is hardly thicker than the inset, the inset
-  /// gives way.
+  /// Starts from the deepest of some random points, or of all cells when the shape fills so little of its bounds that
+  /// none is inside. In a shape that is hardly thicker than the inset, the inset gives way.
   bool place_first(double inset) {
     Point<D> deepest = Point<D>::zero();
     double depth = 0;
-    for (int attempt = 0; attempt < 256; ++attempt) {
-      Point<D> p;
-      for (int i = 0; i < D; ++i) p[i] = bounds_.low[i] + random_.next() * (bounds_.high[i] - bounds_.low[i]);
+    const auto look_at = [&](const Point<D>& p) {
       const double here = -shape_.nearest(p).distance;
       if (here > depth) {
         depth = here;
         deepest = p;
       }
+    };
+    for (int attempt = 0; attempt < 256; ++attempt) {
+      Point<D> p;
+      for (int i = 0; i < D; ++i) p[i] = bounds_.low[i] + random_.next() * (bounds_.high[i] - bounds_.low[i]);
+      look_at(p);
     }
+    if (depth <= 0) each_cell([&](std::size_t, const Point<D>& center) { look_at(center); });
     if (depth <= 0) return false;
     inset_ = std::min(inset, 0.9 * depth);
     place(deepest);

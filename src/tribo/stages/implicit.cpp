@@ -56,6 +56,7 @@ class ImplicitSolve {
     own_.resize(state_.count, nodes_);
     parallel_for(ex_, "implicit", nodes_, CopyNodes<Real>{work_.grid.data(), own_.star.data()});
     const double mass = sum(Mass<Real>{work_.grid.data()});
+    if (mass == 0) return {.converged = true, .near = true};  // no particles yet, or none left
     const double gravity = dt_ * std::sqrt(static_cast<double>(squared_norm(constants_.gravity)));
     const double speed = std::sqrt(sum(TimesMass<Real, D>{work_.grid.data(), own_.star.data()}) / mass);
     slow_ = static_cast<Real>(1e-3 * (gravity + speed));

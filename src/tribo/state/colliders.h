@@ -95,8 +95,12 @@ struct PlacedCollider {
   /// there by the scene and stays; so does what a sticky collider holds.
   TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
     if (boundary == Boundary::sticky || !is_near(x, Real(0))) return x;
+    const Vec<Real, D> from = x;
     shape.each_contact(transpose(rotation) * (x - at), inside, -allowed, [&](const SurfacePoint<Real, D>& surface) {
-      if (surface.distance > -lost) x = x - (surface.distance + allowed) * (rotation * surface.normal);
+      // Parts that overlap may tell of the same wall more than once: what has been done for one is done for all.
+      const Vec<Real, D> normal = rotation * surface.normal;
+      const Real left = -(surface.distance + allowed) - dot(x - from, normal);
+      if (surface.distance > -lost && left > Real(0)) x = x + left * normal;
     });
     return x;
   }

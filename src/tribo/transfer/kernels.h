@@ -12,7 +12,8 @@ struct KernelInfo {
 };
 inline constexpr KernelInfo kernel_list[] = {
     {"quadratic", "3 nodes along each axis: smooth, and by far the fastest here", 3},
-    {"linear", "2 nodes: the sharpest, with noise whenever a particle crosses a cell", 2},
+    {"linear", "2 nodes: the sharpest, with noise whenever a particle crosses a cell; for materials without viscosity",
+     2},
     {"cubic", "4 nodes: smoother still", 4},
 };
 

@@ -198,6 +198,40 @@ TEST(Compound, MaterialMeetsTheWallsOneByOne) {
   EXPECT_EQ(contacts(room, {{0.5, 0, 0}}, false).size(), 1u);
 }
 
+/// Behind a corner every wall is felt by itself, as in a plain box (each_wall_of_box).
+TEST(Compound, MaterialMeetsTheWallsOfEachPart) {
+  const auto floor_and_side = [](const std::vector<SurfacePoint<double, 3>>& found) {
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_NEAR(found[0].normal[0], -1, 1e-15);
+    EXPECT_NEAR(found[0].distance, -0.1, 1e-15);
+    EXPECT_NEAR(found[1].normal[1], 1, 1e-15);
+    EXPECT_NEAR(found[1].distance, -0.2, 1e-15);
+  };
+  const P beyond{{0.6, -0.7, 0}};
+  const SimpleShape cavity = Box<double>{{{1, 1, 1}}};
+  const Compound tub(Operation::difference, 0, {part(Box<double>{{{2, 2, 2}}}, {{0, -0.5, 0}}), part(cavity)});
+  floor_and_side(contacts(tub, beyond, false));
+  EXPECT_EQ(contacts(tub, {{0.6, 0.3, 0}}, false).size(), 1u);  // in a side wall
+  const Compound rooms(Operation::unite, 0, {part(cavity), part(ball, {{-1, 0, 0}})});
+  floor_and_side(contacts(rooms, beyond, true));
+  const Compound room(Operation::intersect, 0, {part(cavity), part(Box<double>{{{3, 3, 3}}})});
+  floor_and_side(contacts(room, beyond, true));
+  EXPECT_EQ(
+      contacts(Compound(Operation::difference, 0.3, {part(Box<double>{{{2, 2, 2}}}), part(cavity)}), beyond, false)
+          .size(),
+      1u);  // rounded: one surface
+
+  // A basin of two boxes: where one of them ends, the floor goes on.
+  const Compound basin(Operation::difference, 0,
+                       {part(Box<double>{{{6, 2, 2}}}, {{0, -0.5, 0}}), part(cavity), part(cavity, {{0.5, 0, 0}})});
+  for (const P& p : {P{{0.5, -0.6, 0}}, P{{0.5, -0.5, 0}}, P{{0, -0.6, 0}}}) {
+    const auto found = contacts(basin, p, false);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_NEAR(found[0].normal[1], 1, 1e-15);
+  }
+  EXPECT_EQ(contacts(basin, {{1.1, -0.6, 0}}, false).size(), 2u);
+}
+
 TEST(Compound, ContactIsWhereTheDistanceSays) {
   const Compound inner(Operation::intersect, 0, {part(ball), part(box, {{0.2, 0, 0}}, tilt)});
   std::mt19937 random(7);

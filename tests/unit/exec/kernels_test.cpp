@@ -49,6 +49,7 @@ std::vector<Setting> every_setting() {
       for (const bool gradient : {false, true}) {
         const TransferRule<double> rule = scheme.rule();
         if ((kernel.nodes == 2 && !gradient) || (rule.poly_degree > 0 && kernel.nodes != 3)) continue;
+        if (kernel.nodes == 2 && std::is_same_v<Scheme, Rpic>) continue;  // refused
         all.push_back({std::string(Scheme::name) + "_" + kernel.name + (gradient ? "_gradient" : "_mls"), kernel.nodes,
                        gradient, rule});
       }
@@ -220,7 +221,7 @@ TEST_P(EverySetting, ParticlesToGridMatchesTheDefinition) {
 }
 
 /// Formulas A.6: every scheme conserves mass and momenta towards the grid, and linear momentum back. The affine ones
-/// keep angular momentum too, where the kernel's second moment is a multiple of the identity, or C is not damped.
+/// keep angular momentum too.
 TEST_P(EverySetting, ConservesWhatItPromises) {
   Cloud<double> cloud = make_cloud(GetParam());
   const Momenta before = of_particles(cloud);
@@ -231,9 +232,7 @@ TEST_P(EverySetting, ConservesWhatItPromises) {
   expect_same(before, on_grid, scale);
   ASSERT_EQ(g2p(cloud.ex, cloud.constants, 0, cloud.state, cloud.work), (Workspace<double, 3>::none));
   Momenta after = of_particles(cloud);
-  const TransferRule<double>& rule = GetParam().rule;
-  const bool damped_linear = GetParam().kernel == 2 && !rule.keeps_all();
-  if (rule.keep_skew < 1 || damped_linear) after.angular = on_grid.angular;
+  if (GetParam().rule.keep_skew < 1) after.angular = on_grid.angular;
   expect_same(on_grid, after, scale);
 }
 

@@ -190,6 +190,21 @@ TEST(DistanceField, MemoryIsBounded) {
   EXPECT_NEAR(view(coarse).nearest(P{{0, 1.05, 0}}).distance, 0.05, 0.02);
 }
 
+TEST(DistanceField, BlocksNearTheSurfaceAreFineAndNoOthers) {
+  const Solid solid = solid_from(make_ball(1, 3).polygons(), 1, "ball");
+  const DistanceField field = sample_distance(solid, 0.03);
+  const TriangleTree tree(solid.mesh);
+  const double edge = DistanceField::side * field.spacing;
+  const double reach = 0.5 * std::sqrt(3.0) * edge + 2 * field.spacing;
+  std::size_t index = 0;
+  for (int x = 0; x < field.blocks[0]; ++x)
+    for (int y = 0; y < field.blocks[1]; ++y)
+      for (int z = 0; z < field.blocks[2]; ++z) {
+        const double distance = tree.distance(field.low + edge * P{{x + 0.5, y + 0.5, z + 0.5}}, 1e300);
+        ASSERT_EQ(field.fine[index++] != DistanceField::far, distance < reach) << distance / reach;
+      }
+}
+
 TEST(DistanceField, SameBytesForAnyNumberOfThreads) {
   const Solid solid = solid_from(make_ball(1, 3).polygons(), 1, "ball");
   const DistanceField many = sample_distance(solid, 0.05);

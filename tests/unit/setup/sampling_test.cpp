@@ -202,6 +202,19 @@ TEST(PoissonSampling, TimeIsLinear) {
   EXPECT_LT(seconds(36), 150 * seconds(12));
 }
 
+TEST(PoissonSampling, SparseShapesAreFilled) {
+  // Four balls in so wide bounds that no random point of these hits one.
+  const SimpleShape ball = Sphere<double>{0.1};
+  std::vector<Compound::Part> parts;
+  for (const Vec<double, 3>& at :
+       {Vec<double, 3>{{0, 0, 0}}, Vec<double, 3>{{4, 0, 0}}, Vec<double, 3>{{0, 4, 0}}, Vec<double, 3>{{0, 0, 4}}})
+    parts.push_back({{at}, ball});
+  const Compound balls(Operation::unite, 0, parts);
+  const Samples samples = sample_shape(balls, {}, 0.1, 8, Sampling::poisson, 0, 3);
+  const double expected = 4 * Sphere<double>{0.1}.volume(3) / 1e-3 * 8;
+  EXPECT_NEAR(static_cast<double>(samples.positions.size()), expected, 0.2 * expected);
+}
+
 TEST(Sampling, ThinShapesGetNoParticles) {
   const Box<double> sheet{{{1, 0.004, 1}}};
   for (const Sampling sampling : {Sampling::jittered, Sampling::poisson}) {
