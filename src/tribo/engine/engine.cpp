@@ -74,16 +74,18 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   const double nodes = std::pow(4.0, D);  // of a grid block; and the cells of one
   double per_particle = columns;
   double per_block = 2 * nodes * pack;  // a block of particles has about two of the grid
-  if (cuda) {
+  const double sorting = 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
+  if (cuda && !general && !model.time.implicit) {
     const double arena = std::pow(6.0, D);
-    const double records = D == 3 ? 9 : 5;       // of four numbers, packed for kernels
-    per_particle += 2 * records * pack + 4 + 1;  // records in two copies, order, key
-    per_block += arena * (pack + 2 * 4)          // sums, two counters for each
-                 + std::pow(3.0, D) * 4          // numbers of neighbors
-                 + 2 * nodes * 4;                // where cells begin, in two copies
+    const double records = D == 3 ? 8 : 5;                        // of four numbers, packed for kernels
+    const double copy = records * pack + 2 * real;                // and history
+    per_particle += std::max(2 * copy + 2 * 4 + 4 + 1, sorting);  // two copies, id and object, order, key
+    per_block += arena * (pack + 2 * 4)                           // sums, two counters for each
+                 + std::pow(3.0, D) * 4                           // numbers of neighbors
+                 + 2 * nodes * 4;                                 // where cells begin, in two copies
   } else {
-    per_particle += 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
-    per_block += std::pow(8.0, D) * pack;  // arena
+    per_particle += sorting;
+    per_block += std::pow(cuda ? 6.0 : 8.0, D) * pack;  // arena
   }
   if (model.time.implicit) {  // a tangent for each particle, and six vectors over the grid
     per_particle += real * D * D * (D * D + 1) / 2.0;

@@ -83,25 +83,45 @@ __global__ void __launch_bounds__(threads) update_nodes(const GridArguments<Real
   if (a.tally != nullptr) tell_speed(fastest, a.tally);
 }
 
+/// Lists the bins and blocks that colliders may reach. The order of the lists is left to chance: nothing depends on it.
 template <class Real, int D>
-struct FindNearBlock {
+struct FindNear {
+  using Shape = BlockShape<D>;
+  const Bin<D>* bins;
+  Index bin_count;
   const Cell<D>* blocks;
   typename Colliders<Real, D>::View colliders;
   Real dx;
   std::uint8_t* near;
-  __device__ void operator()(Index b) const {
-    constexpr double half = 0.5 * (BlockShape<D>::side - 1);
+  Index* near_bins;
+  Index* near_blocks;
+  StepTally* tally;
+
+  __device__ void operator()(Index i) const {
+    if (i < bin_count) {
+      // Particles will have left by up to a cell, and colliders will have come by as much.
+      const bool is_near = is_near_block<Real, D>(colliders, bins[i].block, dx, 2);
+      near[i] = is_near ? 1 : 0;
+      if (is_near) near_bins[atomicAdd(&tally->near_bins, 1)] = i;
+      return;
+    }
+    const Index b = i - bin_count;
+    constexpr double half = 0.5 * (Shape::side - 1);
     Vec<Real, D> center;
-    for (int k = 0; k < D; ++k) center[k] = dx * (Real(blocks[b][k] * BlockShape<D>::side) + Real(half));
-    near[b] = colliders.meets(center, Real((half + 0.1) * (D == 3 ? 1.7321 : 1.4143)) * dx) ? 1 : 0;
+    for (int k = 0; k < D; ++k) center[k] = dx * (Real(blocks[b][k] * Shape::side) + Real(half));
+    const bool is_near = colliders.meets(center, Real((half + 0.1) * (D == 3 ? 1.7321 : 1.4143)) * dx);
+    near[i] = is_near ? 1 : 0;
+    if (is_near) near_blocks[atomicAdd(&tally->near_blocks, 1)] = b;
   }
 };
+
+/// CTAs that go through a list whose length only the device knows.
+constexpr unsigned walkers = 528;
 
 template <class Real, int D>
 struct ContactArguments {
   const Cell<D>* blocks;
-  Index block_count;
-  const std::uint8_t* near;
+  const Index* near_blocks;
   typename Colliders<Real, D>::View colliders;
   Real dx;
   Quad<Real>* grid;
@@ -113,12 +133,14 @@ struct ContactArguments {
 template <class Real, int D>
 __global__ void __launch_bounds__(threads) touch_colliders(const ContactArguments<Real, D> a) {
   using Shape = BlockShape<D>;
+  constexpr int at_once = threads / Shape::nodes;
   const int t = static_cast<int>(threadIdx.x);
-  const Index b = static_cast<Index>(blockIdx.x) * (threads / Shape::nodes) + t / Shape::nodes;
-  const bool concerned = b < a.block_count && a.near[b] != 0;
-  if (__ballot_sync(~0u, concerned) == 0) return;
+  const Index count = a.tally->near_blocks;
+  if (static_cast<Index>(blockIdx.x) * at_once >= count) return;
   Real fastest = Real(0);
-  if (concerned) {
+  for (Index q = static_cast<Index>(blockIdx.x) * at_once + t / Shape::nodes; q < count;
+       q += static_cast<Index>(gridDim.x) * at_once) {
+    const Index b = a.near_blocks[q];
     const int i = t % Shape::nodes;
     Quad<Real>& node = a.grid[Size{b} * Shape::nodes + i];
     const Quad<Real> before = node;
@@ -128,21 +150,11 @@ __global__ void __launch_bounds__(threads) touch_colliders(const ContactArgument
     v = contact_velocity<Real, D>(
         v, before.v[3], a.blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), a.dx, a.colliders);
     store_node(v, before.v[3], node);
-    fastest = largest_component(v);
+    const Real largest = largest_component(v);
+    fastest = !(fastest == fastest) || largest <= fastest ? fastest : largest;
   }
   tell_speed(fastest, a.tally);
 }
-
-template <class Real, int D>
-struct FindNear {
-  const Bin<D>* bins;
-  typename Colliders<Real, D>::View colliders;
-  Real dx;
-  std::uint8_t* near;
-  __device__ void operator()(Index b) const {
-    near[b] = is_near_block<Real, D>(colliders, bins[b].block, dx, 1) ? 1 : 0;
-  }
-};
 
 constexpr int confine_threads = 128;
 
@@ -150,7 +162,7 @@ template <class Real, int D>
 struct ConfineArguments {
   PackedView<Real, D> particles;
   const Bin<D>* bins;
-  const std::uint8_t* near;
+  const Index* near_bins;
   typename Colliders<Real, D>::View colliders;
   Real dx;
   double speed_limit;
@@ -163,35 +175,38 @@ struct ConfineArguments {
 /// Puts the particles of a bin near a collider back, and counts them by the cells they are in then.
 template <class Real, int D>
 __global__ void __launch_bounds__(confine_threads) confine_packed(const ConfineArguments<Real, D> a) {
-  using Layout = PackedLayout<D>;
+  static_assert(PackedLayout<D>::x == 0);
   __shared__ MoveCount<D> moves;
-  const auto b = static_cast<Index>(blockIdx.x);
-  if (a.near[b] == 0 || is_cancelled(a.tally, a.speed_limit)) return;
+  if (is_cancelled(a.tally, a.speed_limit)) return;
   const int t = static_cast<int>(threadIdx.x);
-  const Bin<D> bin = a.bins[b];
-  moves.clear(t, confine_threads);
-  __syncthreads();
+  const Index count = a.tally->near_bins;
   const Real inverse_dx = Real(1) / a.dx;
-  for (Index s = bin.begin + t; s < bin.end; s += confine_threads) {
-    static_assert(Layout::x == 0);
-    Quad<Real> first = a.particles.quad[0][s];
-    Vec<Real, D> x;
+  for (Index q = static_cast<Index>(blockIdx.x); q < count; q += static_cast<Index>(gridDim.x)) {
+    const Index b = a.near_bins[q];
+    const Bin<D> bin = a.bins[b];
+    moves.clear(t, confine_threads);
+    __syncthreads();
+    for (Index s = bin.begin + t; s < bin.end; s += confine_threads) {
+      Quad<Real> first = a.particles.quad[0][s];
+      Vec<Real, D> x;
 #pragma unroll
-    for (int k = 0; k < D; ++k) x[k] = first.v[k];
-    const Vec<Real, D> to = confined<Real, D>(a.colliders, x, a.dx);
-    bool changed = false;
+      for (int k = 0; k < D; ++k) x[k] = first.v[k];
+      const Vec<Real, D> to = confined<Real, D>(a.colliders, x, a.dx);
+      bool changed = false;
 #pragma unroll
-    for (int k = 0; k < D; ++k) {
-      changed = changed || to[k] != x[k];
-      first.v[k] = to[k];
+      for (int k = 0; k < D; ++k) {
+        changed = changed || to[k] != x[k];
+        first.v[k] = to[k];
+      }
+      if (changed) a.particles.quad[0][s] = first;
+      a.moved_to[s] = moves.add(to, inverse_dx, bin.block, a.tally);
     }
-    if (changed) a.particles.quad[0][s] = first;
-    a.moved_to[s] = moves.add(to, inverse_dx, bin.block, a.tally);
+    __syncthreads();
+    moves.write(a.reached + Size{b} * Reach<D>::cells, t, confine_threads);
+    __syncthreads();
+    a.marker.mark(bin, moves.touched, t, confine_threads);
+    __syncthreads();
   }
-  __syncthreads();
-  moves.write(a.reached + Size{b} * Reach<D>::cells, t, confine_threads);
-  __syncthreads();
-  a.marker.mark(bin, moves.touched, t, confine_threads);
 }
 
 }  // namespace
@@ -207,38 +222,36 @@ void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename C
     ex.run("grid", [&] {
       update_nodes<Real, D><<<ctas, threads, 0, ex.stream()>>>(
           {p.table.bin_index.view(p.window), p.groups, p.table.blocks.data(), p.table.block_count,
-           contacts ? p.near_blocks.data() : nullptr, arenas.data(), gain, grid.data(), tally});
+           contacts ? p.near.data() + p.table.bin_count : nullptr, arenas.data(), gain, grid.data(), tally});
       check(cudaGetLastError(), "grid");
     });
   };
-  if (contacts)
-    parallel_for(ex, "grid", p.table.block_count,
-                 FindNearBlock<Real, D>{p.table.blocks.data(), colliders, constants.dx, p.near_blocks.data()});
+  if (contacts) {
+    p.near.resize_discard(p.table.bin_count + p.table.block_count);
+    p.near_bins.resize_discard(p.table.bin_count);
+    p.near_blocks.resize_discard(p.table.block_count);
+    parallel_for(
+        ex, "grid", p.table.bin_count + p.table.block_count,
+        FindNear<Real, D>{p.table.bins.data(), p.table.bin_count, p.table.blocks.data(), colliders, constants.dx,
+                          p.near.data(), p.near_bins.data(), p.near_blocks.data(), p.tally.data()});
+  }
   if (constants.transfer.flip > 0) update(p.arenas_before, Vec<Real, D>::zero(), p.grid_before, nullptr);
   update(p.arenas, constants.gravity * static_cast<Real>(dt), p.grid, p.tally.data());
   if (contacts)
     ex.run("grid", [&] {
-      touch_colliders<Real, D>
-          <<<ctas, threads, 0, ex.stream()>>>({p.table.blocks.data(), p.table.block_count, p.near_blocks.data(),
-                                               colliders, constants.dx, p.grid.data(), p.tally.data()});
+      touch_colliders<Real, D><<<walkers, threads, 0, ex.stream()>>>(
+          {p.table.blocks.data(), p.near_blocks.data(), colliders, constants.dx, p.grid.data(), p.tally.data()});
       check(cudaGetLastError(), "grid");
     });
-}
-
-template <class Real, int D>
-void find_near_bins(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
-                    PackedParticles<Real, D>& p) {
-  parallel_for(ex, "confine", p.table.bin_count,
-               FindNear<Real, D>{p.table.bins.data(), colliders, constants.dx, p.near.data()});
 }
 
 template <class Real, int D>
 void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                     double speed_limit, PackedParticles<Real, D>& p) {
   ex.run("confine", [&] {
-    confine_packed<Real, D><<<static_cast<unsigned>(p.table.bin_count), confine_threads, 0, ex.stream()>>>(
-        {p.next.view(), p.table.bins.data(), p.near.data(), colliders, constants.dx, speed_limit, p.moved_to.data(),
-         p.reached.data(), next_marker(p), p.tally.data()});
+    confine_packed<Real, D><<<walkers, confine_threads, 0, ex.stream()>>>(
+        {p.next.view(), p.table.bins.data(), p.near_bins.data(), colliders, constants.dx, speed_limit,
+         p.moved_to.data(), p.reached.data(), next_marker(p), p.tally.data()});
     check(cudaGetLastError(), "confine");
   });
 }
@@ -246,8 +259,6 @@ void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typenam
 #define TRIBO_INSTANTIATE(Real, D)                                                                                 \
   template void packed_grid(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, double,    \
                             PackedParticles<Real, D>&);                                                            \
-  template void find_near_bins(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&,         \
-                               PackedParticles<Real, D>&);                                                         \
   template void packed_confine(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, double, \
                                PackedParticles<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)

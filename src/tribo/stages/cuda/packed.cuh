@@ -95,6 +95,7 @@ struct StepTally {
   std::uint32_t astray;           ///< a particle has moved farther than a cell
   std::uint32_t left_window;      ///< a block is outside the window
   std::uint32_t finished;         ///< CTAs that have counted their segment
+  Index near_bins, near_blocks;   ///< how many are listed
 };
 
 /// What the host reads after a step: page-locked memory that kernels write to.
@@ -185,14 +186,14 @@ struct PackedParticles {
 
   TileWindow<D> window;
   BinTable<Real, D> table, next_table;
-  Array<Index> reached;             ///< [bin][cell in reach]: particles that have moved there
-  Array<Index> reached_begin;       ///< where they go in their new bin
-  Array<Index> next_bin;            ///< [bin][neighbor]
-  Array<Index> bin_total;           ///< particles of each new bin
-  Array<Index> section_total;       ///< of 256 new bins each
-  Array<Index> segment_begin;       ///< blocks before each segment of tiles, all sets of bins and then the grid's
-  Array<std::uint8_t> near;         ///< whether a collider may reach a bin's particles
-  Array<std::uint8_t> near_blocks;  ///< or a block's nodes
+  Array<Index> reached;        ///< [bin][cell in reach]: particles that have moved there
+  Array<Index> reached_begin;  ///< where they go in their new bin
+  Array<Index> next_bin;       ///< [bin][neighbor]
+  Array<Index> bin_total;      ///< particles of each new bin
+  Array<Index> section_total;  ///< of 256 new bins each
+  Array<Index> segment_begin;  ///< blocks before each segment of tiles, all sets of bins and then the grid's
+  Array<std::uint8_t> near;    ///< whether a collider may reach a bin's particles, or a block's nodes: bins first
+  Array<Index> near_bins, near_blocks;  ///< those, in any order
   Array<Quad<Real>> arenas, grid;
   Array<Quad<Real>> arenas_before, grid_before;  ///< before forces act; only FLIP needs them
   Array<StepTally> tally;
@@ -215,8 +216,9 @@ struct PackedParticles {
   std::size_t bytes() const {
     return order.bytes() + moved_to.bytes() + table.bytes() + next_table.bytes() + reached.bytes() +
            reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() +
-           segment_begin.bytes() + near.bytes() + near_blocks.bytes() + arenas.bytes() + grid.bytes() +
-           arenas_before.bytes() + grid_before.bytes() + now.bytes() + next.bytes() + id.bytes() + object.bytes();
+           segment_begin.bytes() + near.bytes() + near_bins.bytes() + near_blocks.bytes() + arenas.bytes() +
+           grid.bytes() + arenas_before.bytes() + grid_before.bytes() + now.bytes() + next.bytes() + id.bytes() +
+           object.bytes();
   }
 };
 

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tribo/stages/arena.h"
 #include "tribo/stages/cuda/transfer.cuh"
@@ -102,7 +103,16 @@ void fit_grid(Exec& ex, bool twice, PackedParticles<Real, D>& p) {
     p.arenas_before.resize_discard(arena_nodes);
     p.grid_before.resize_discard(grid_nodes);
   }
-  p.near_blocks.resize_discard(p.table.block_count);
+}
+
+/// Gives the memory of stages back that packed steps do without. Most scenes sort in full but once.
+template <class Real, int D>
+void drop_scratch(Workspace<Real, D>& work) {
+  const auto drop = [](auto&... arrays) { (std::decay_t<decltype(arrays)>().swap(arrays), ...); };
+  drop(work.keys, work.order, work.flags, work.spare_real, work.touch, work.bin_blocks, work.arenas, work.grid,
+       work.arenas_before, work.grid_before);
+  work.sorter = RadixSorter();
+  work.grid_valid = false;
 }
 
 /// The state's sorted columns as the packed state. False when it cannot be.
@@ -113,6 +123,7 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
   p.groups = static_cast<int>(constants.laws.size());
   p.count = n;
   if (!adopt_bins(ex, state.bins, state.bin_count, p)) return false;
+  if (p.now.quad[0].size() == 0) drop_scratch(work);
   p.now.resize(n);
   p.next.resize(n);
   p.id.resize_discard(n);
@@ -196,13 +207,8 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   packed_p2g(ex, constants, dt, work.inverse_density, p);
   packed_grid(ex, constants, colliders.during(), dt, p);
   const bool confines = !colliders.specs.empty();
-  typename Colliders<Real, D>::View walls;
-  if (confines) {
-    walls = colliders.after();
-    find_near_bins(ex, constants, walls, p);
-  }
   packed_g2p(ex, constants, dt, speed_limit, confines, p);
-  if (confines) packed_confine(ex, constants, walls, speed_limit, p);
+  if (confines) packed_confine(ex, constants, colliders.after(), speed_limit, p);
   rebin(ex, speed_limit, p);
   check(cudaEventSynchronize(p.told), "step");
 

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(threads)
     *end.plan = {
         bins, blocks,
         !too_fast && tally.astray == 0 && tally.left_window == 0 && bins <= end.bin_room && blocks <= end.block_room};
-    *end.tally = {0, 0, 0x7fffffff, 0, 0, 0};
+    *end.tally = {0, 0, 0x7fffffff, 0, 0, 0, 0, 0};
   }
   __threadfence_system();
 }
@@ -502,7 +502,6 @@ void make_room(Exec& ex, Index bins, Index blocks, PackedParticles<Real, D>& p) 
     if (Size{room} * Reach<D>::cells > p.reached.size()) resize_keep(ex, p.reached, Size{room} * Reach<D>::cells);
     at_least(p.reached_begin, Size{room} * Reach<D>::cells);
     at_least(p.next_bin, Size{room} * Reach<D>::neighbors);
-    at_least(p.near, room);
   }
   if (blocks > p.next_table.blocks.size()) p.next_table.blocks.resize_discard(blocks + blocks / 4 + 64);
 }

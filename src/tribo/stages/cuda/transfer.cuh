@@ -13,6 +13,7 @@ template <class Real, int D>
 void packed_p2g(Exec& ex, const Constants<Real, D>& constants, double dt, const Array<Real>& inverse_density,
                 PackedParticles<Real, D>& p);
 
+/// Also lists the bins that `packed_confine` must look at.
 template <class Real, int D>
 void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                  double dt, PackedParticles<Real, D>& p);
@@ -23,10 +24,7 @@ template <class Real, int D>
 void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
                 PackedParticles<Real, D>& p);
 
-/// Which bins are near `colliders`, and their particles' way back; before and after packed_g2p.
-template <class Real, int D>
-void find_near_bins(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
-                    PackedParticles<Real, D>& p);
+/// The way back of particles beyond colliders.
 template <class Real, int D>
 void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                     double speed_limit, PackedParticles<Real, D>& p);
