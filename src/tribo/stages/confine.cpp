@@ -22,7 +22,7 @@ struct ConfineBin {
   TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
     const Bin<D> bin = bins[b];
     Real largest = Real(0);
-    if (is_near_block<Real, D>(colliders, bin.block, dx, left_by)) {
+    if (may_be_too_deep<Real, D>(colliders, bin.block, dx, left_by, 0)) {
       for (Index i = bin.begin + team.rank(); i < bin.end; i += Team::size) {
         Vec<Real, D> x;
         for (int k = 0; k < D; ++k) x[k] = p.x[k][i];

@@ -11,16 +11,18 @@ inline constexpr double allowed_cells = 0.9;
 /// What is deeper than this was put there by the scene and is left alone.
 inline constexpr double lost_cells = 2;
 
-/// Whether a collider may reach the particles of a block: they lie within `side` cells from its first node (linear
-/// kernel), or from half a cell (quadratic) or a cell (cubic) above it, give or take the cells they may have left by.
+/// Whether a particle of a block may be too deep beyond a collider. Particles lie within `side` cells from the block's
+/// first node (linear kernel), or from half a cell (quadratic) or a cell (cubic) above it, give or take the cells along
+/// each axis they may have left by; colliders may have come by some cells.
 template <class Real, int D>
-TRIBO_HD bool is_near_block(const typename Colliders<Real, D>::View& colliders, const Cell<D>& block, Real dx,
-                            double left_by) {
+TRIBO_HD bool may_be_too_deep(const typename Colliders<Real, D>::View& colliders, const Cell<D>& block, Real dx,
+                              double left_by, double come_by) {
   using Shape = BlockShape<D>;
+  constexpr double half = 0.5 * (Shape::side + 1);
   Vec<Real, D> center;
-  for (int k = 0; k < D; ++k) center[k] = dx * (Real(block[k] * Shape::side) + Real(0.5 * (Shape::side + 1)));
-  const double half_diagonal = (0.5 * (Shape::side + 1) + left_by) * (D == 3 ? 1.7321 : 1.4143);
-  return colliders.reaches(center, Real(half_diagonal) * dx);
+  for (int k = 0; k < D; ++k) center[k] = dx * (Real(block[k] * Shape::side) + Real(half));
+  const double radius = (half + left_by) * (D == 3 ? 1.7321 : 1.4143) + come_by - allowed_cells;
+  return colliders.reaches(center, Real(radius) * dx);
 }
 
 /// x, or the nearest place that is not too deep beyond a collider.

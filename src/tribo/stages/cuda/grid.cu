@@ -100,7 +100,7 @@ struct FindNear {
   __device__ void operator()(Index i) const {
     if (i < bin_count) {
       // Particles will have left by up to a cell, and colliders will have come by as much.
-      const bool is_near = is_near_block<Real, D>(colliders, bins[i].block, dx, 2);
+      const bool is_near = may_be_too_deep<Real, D>(colliders, bins[i].block, dx, 1, 1);
       near[i] = is_near ? 1 : 0;
       if (is_near) near_bins[atomicAdd(&tally->near_bins, 1)] = i;
       return;
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(threads) touch_colliders(const ContactArgument
   tell_speed(fastest, a.tally);
 }
 
-constexpr int confine_threads = 128;
+constexpr int confine_threads = 256;
 
 template <class Real, int D>
 struct ConfineArguments {
