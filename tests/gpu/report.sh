@@ -187,16 +187,16 @@ sanitizer() {
   [ "$device" = cuda ] || { row sanitizer "memcheck, racecheck" "skipped: the device is $device"; return; }
   # A few steps of each suffice: a frame is made short.
   for tool in memcheck racecheck; do
-    for scene in gallery/spinning_jelly gallery/stiff_block; do
+    for scene in gallery/spinning_jelly gallery/hello games201/mls_mpm88 gallery/stiff_block; do
       name=$(basename $scene)
       log=$logs/${tool}_$name.log
       code=0
-      within 90 "$checker" --tool $tool --error-exitcode 9 "$tribo" run "$root/scenes/$scene.json" -o checked \
+      within 60 "$checker" --tool $tool --error-exitcode 9 "$tribo" run "$root/scenes/$scene.json" -o checked \
         --overwrite --device cuda --set /fps=200 --frames 1 --quiet >"$log" 2>&1 || code=$?
       case $code in
         0) row sanitizer "$tool, $name" "$(last_words "$log" | sed 's/^=* *//')" ;;
         3) row sanitizer "$tool, $name" "skipped: $(grep -m1 -e '--device cuda' "$log")" ;;
-        124) row sanitizer "$tool, $name" "skipped: took more than 90 s" ;;
+        124) row sanitizer "$tool, $name" "skipped: took more than 60 s" ;;
         *) row sanitizer "$tool, $name" "FAILED: $(last_words "$log" | sed 's/^=* *//')" ;;
       esac
     done
