@@ -73,9 +73,9 @@ class Simulation {
   const FrameProgress& progress() const { return progress_; }
 
   /// Host copy of positions, velocities, ids, ... at this moment; columns in order of particle id.
-  Frame observe() { return arrange(observe_raw()); }
+  Frame observe() { return arrange(engine_->frame(frame_)); }
   /// The same before `arrange`, for whoever wants to do that elsewhere than in the simulation's thread.
-  RawFrame observe_raw() { return engine_->frame(frame_); }
+  RawFrame observe_raw() { return engine_->frame(frame_, true); }
   /// Sums over each object, in the order of the scene.
   std::vector<ObjectSums> measure() { return engine_->measure(); }
   /// Hash of everything that evolves: equal hashes mean equal futures.

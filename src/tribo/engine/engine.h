@@ -60,7 +60,9 @@ class Engine {
   virtual StepReport next_dt(double until) = 0;
 
   virtual std::vector<ObjectSums> measure() = 0;
-  virtual RawFrame frame(int number) = 0;
+  /// What observers see now. With `later`, columns may be left on the device for another thread to bring, which must do
+  /// so or drop the frame: the engine waits for it before it shows its state again.
+  virtual RawFrame frame(int number, bool later = false) = 0;
   virtual EngineCounts counts() const = 0;
   virtual EngineFlows flows() const = 0;
 

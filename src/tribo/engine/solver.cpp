@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "tribo/core/cast_numbers.h"
@@ -201,8 +203,7 @@ void Solver<Real, D>::emit() {
     const EmitterState& state = state_.emitters[e];
     const std::int64_t due = emitters_[e].jet.layers_due(state_.time);
     while (state.layers < due && !state.finished) emit_layer(e);
-    if (!state.finished && emitter.is_on(state_.time))
-      work_.nozzles.push_back({e, emitter.pose, emitter.velocity});
+    if (!state.finished && emitter.is_on(state_.time)) work_.nozzles.push_back({e, emitter.pose, emitter.velocity});
   }
   for (const SinkSpec& sink : model_.sinks)  // what lies in a sink that begins goes at once, not with the next sort
     if (sink.from > state_.sorted_at && sink.from <= state_.time) {
@@ -342,8 +343,8 @@ void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char*
   const Model::Object& owner = model_.objects[static_cast<std::size_t>(object)];
   throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
                       " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): particle " +
-                      std::to_string(id) + " of object '" + owner.name + "' near (" +
-                      place + ") m is no longer finite; likely cause: the time step is too long for material '" +
+                      std::to_string(id) + " of object '" + owner.name + "' near (" + place +
+                      ") m is no longer finite; likely cause: the time step is too long for material '" +
                       model_.materials[static_cast<std::size_t>(owner.material)].name +
                       "' under this load; lower time.cfl or time.dt_max, or check its stiffness and density");
 }
@@ -378,9 +379,8 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
 }
 
 template <class Real, int D>
-RawFrame Solver<Real, D>::frame(int number) {
+RawFrame Solver<Real, D>::frame(int number, bool later) {
   settle(exec_, state_, work_);
-  const auto n = static_cast<std::size_t>(state_.count);
   RawFrame raw;
   Frame& frame = raw.frame;
   frame.number = number;
@@ -391,26 +391,49 @@ RawFrame Solver<Real, D>::frame(int number) {
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
 
-  const auto add = [&]<class T>(const char* name, const Array<T>* arrays, int components) {
-    NamedArray column;
-    column.name = name;
-    column.type = dtype_of<T>();
-    column.components = static_cast<std::uint32_t>(components);
-    column.count = n;
-    column.data.resize(n * static_cast<std::size_t>(components) * sizeof(T));
-    auto* const out = reinterpret_cast<T*>(column.data.data());
-    for (int k = 0; k < components; ++k)
-      copy_to_host(exec_, arrays[k], out + n * static_cast<std::size_t>(k), state_.count);
-    frame.columns.push_back(std::move(column));
+  // What must outlive this call when another thread fetches the columns.
+  struct Observed {
+    explicit Observed(Exec& ex) : courier(ex) {}
+    Array<Real> volume_ratio, strain_norm;
+    Courier courier;
+    std::promise<void> fetched;
   };
-  add("x", state_.particles.x.c, D);
-  add("v", state_.particles.v.c, D);
-  add("id", state_.particles.id.c, 1);
-  add("object", state_.particles.object.c, 1);
   Array<Real> energy_density, volume_ratio, strain_norm;
   observe_strain(exec_, constants_, state_, work_, energy_density, volume_ratio, strain_norm);
-  add("J", &volume_ratio, 1);
-  add("strain", &strain_norm, 1);
+  const auto observed = std::make_shared<Observed>(exec_);
+  observed->volume_ratio.swap(volume_ratio);
+  observed->strain_norm.swap(strain_norm);
+
+  const auto fetch = [observed, &p = state_.particles, count = state_.count](Frame& to) {
+    const auto n = static_cast<std::size_t>(count);
+    const auto add = [&]<class T>(const char* name, const Array<T>* arrays, int components) {
+      NamedArray column;
+      column.name = name;
+      column.type = dtype_of<T>();
+      column.components = static_cast<std::uint32_t>(components);
+      column.count = n;
+      column.data.resize(n * static_cast<std::size_t>(components) * sizeof(T));
+      auto* const out = reinterpret_cast<T*>(column.data.data());
+      for (int k = 0; k < components; ++k)
+        observed->courier.fetch(arrays[k], out + n * static_cast<std::size_t>(k), count);
+      to.columns.push_back(std::move(column));
+    };
+    add("x", p.x.c, D);
+    add("v", p.v.c, D);
+    add("id", p.id.c, 1);
+    add("object", p.object.c, 1);
+    add("J", &observed->volume_ratio, 1);
+    add("strain", &observed->strain_norm, 1);
+    observed->fetched.set_value();
+  };
+  if constexpr (steps_packed) {
+    if (later && work_.packed.active) {  // steps leave the columns alone until they are settled again
+      work_.packed.reader = observed->fetched.get_future().share();
+      raw.fetch = fetch;
+      return raw;
+    }
+  }
+  fetch(frame);
   return raw;
 }
 

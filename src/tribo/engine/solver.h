@@ -20,7 +20,7 @@ class Solver final : public Engine {
   StepReport step(double until) override;
   StepReport next_dt(double until) override;
   std::vector<ObjectSums> measure() override;
-  RawFrame frame(int number) override;
+  RawFrame frame(int number, bool later) override;
   EngineCounts counts() const override;
   EngineFlows flows() const override;
   std::uint64_t state_hash() override;

@@ -297,6 +297,35 @@ void copy_to_host(Exec& ex, const Array<T>& from, T* to, Index n, Size first = 0
   check(cudaStreamSynchronize(ex.stream()), "copy to host");
 }
 
+/// Copies to the host by any thread, of arrays as they are now, while the stream goes on; nothing may write to them
+/// until then.
+class Courier {
+ public:
+  explicit Courier(Exec& ex) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream creation");
+    check(cudaEventCreateWithFlags(&now_, cudaEventDisableTiming), "event creation");
+    check(cudaEventRecord(now_, ex.stream()), "copy to host");
+    check(cudaStreamWaitEvent(stream_, now_), "copy to host");
+  }
+  Courier(const Courier&) = delete;
+  Courier& operator=(const Courier&) = delete;
+  ~Courier() {
+    cudaStreamDestroy(stream_);
+    cudaEventDestroy(now_);
+  }
+  template <class T>
+  void fetch(const Array<T>& from, T* to, Index n) const {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
+    if (n == 0) return;
+    check(cudaMemcpyAsync(to, from.data(), bytes, cudaMemcpyDeviceToHost, stream_), "copy to host");
+    check(cudaStreamSynchronize(stream_), "copy to host");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t now_ = nullptr;
+};
+
 /// Sets the size and keeps the contents; grows by a quarter more than asked.
 template <class T>
 void resize_keep(Exec& ex, Array<T>& array, Size n) {

@@ -186,6 +186,7 @@ const NamedArray* Frame::find(const std::string& name) const {
 
 Frame arrange(RawFrame raw) {
   Frame& frame = raw.frame;
+  if (const auto fetch = std::exchange(raw.fetch, nullptr)) fetch(frame);
   const std::vector<std::int32_t> row = rows_by_id(frame.find("id")->as<std::int32_t>());
   for (NamedArray& column : frame.columns) {
     if (size_of(column.type) == 8) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,10 @@ struct Frame {
   const NamedArray* find(const std::string& name) const;
 };
 
-/// A frame as an engine copies it from its device, which is all that the simulation has to wait for.
+/// A frame as an engine hands it over, which is all that the simulation has to wait for.
 struct RawFrame {
   Frame frame;  ///< without `material`; rows of columns in any order, components one after the other
+  std::function<void(Frame&)> fetch;           ///< brings the columns from the device; null when they are here
   std::vector<std::int32_t> object_materials;  ///< material of each object
 };
 

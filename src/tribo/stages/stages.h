@@ -40,7 +40,10 @@ void settle(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
 template <class Real, int D>
 void take_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   settle(ex, state, work);
-  if constexpr (steps_packed) work.packed.active = false;
+  if constexpr (steps_packed) {
+    work.packed.await_reader();
+    work.packed.active = false;
+  }
 }
 
 /// Colliders where they are in a step from `time` to `time + dt`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -203,13 +204,21 @@ struct PackedParticles {
   Mailbox<StepOutcome> outcome;
   Mailbox<Index> group_begin;  ///< first bin of each material, and the end
   Mailbox<unsigned long long> stiffness_out;
-  std::vector<Index> group_bins;  ///< the same for the present table
-  cudaEvent_t told = nullptr;     ///< the outcome is there
+  std::vector<Index> group_bins;    ///< the same for the present table
+  cudaEvent_t told = nullptr;       ///< the outcome is there
+  std::shared_future<void> reader;  ///< of the columns, in another thread; broken off when it gave up
 
   PackedParticles() = default;
   PackedParticles(const PackedParticles&) = delete;
   PackedParticles& operator=(const PackedParticles&) = delete;
+  /// Before columns are written to.
+  void await_reader() {
+    if (reader.valid()) reader.wait();
+    reader = {};
+  }
+
   ~PackedParticles() {
+    await_reader();
     if (told != nullptr) cudaEventDestroy(told);
   }
 

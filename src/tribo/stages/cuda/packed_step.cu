@@ -157,6 +157,7 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
 template <class Real, int D>
 void give_up_order(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
+  p.await_reader();
   parallel_for(ex, "pack", p.count,
                UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), nullptr, view(state.particles)});
   state.bin_count = 0;
@@ -170,6 +171,7 @@ template <class Real, int D>
 void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
   if (!p.active || p.columns_valid) return;
+  p.await_reader();
   parallel_for(
       ex, "pack", p.count,
       UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), p.order.data(), view(state.particles)});
