@@ -48,6 +48,20 @@ for from in 0 1 4 11 17; do
   rm -r again
 done
 
+# A run that ends badly in the step in which a sink has taken most of what was there says so.
+cat >sudden.json <<'END'
+{ "tribo": 1, "name": "sudden", "fps": 50, "duration": 0.2, "dimension": 2, "grid": { "dx": 0.02 },
+  "time": { "dt_max": 1e-4, "dt_min": 1e-6 }, "gravity": [0, 0, 0],
+  "objects": [
+    { "name": "cube", "type": "particles", "shape": { "box": [2, 2, 1] }, "at": [0, 0, 0], "material": "jelly" },
+    { "name": "gun", "type": "emitter", "shape": { "box": [0.1, 0.1, 0.1] }, "at": [9, 9, 0], "velocity": [1e6, 0, 0],
+      "material": "jelly", "from": 0.01009, "until": 0.0100901 }],
+  "sinks": [{ "name": "drain", "shape": { "box": [1.99, 1.99, 1] }, "at": [0, 0, 0], "from": 0.01 }] }
+END
+code=0
+"$tribo" run sudden.json -o sudden --quiet >said 2>&1 || code=$?
+[ $code -eq 4 ] && grep -q "below time.dt_min" said || { cat said >&2; fail "exit code $code instead of 4"; }
+
 # Every format, while running and afterwards; the first frames are empty.
 formats=$("$tribo" list writers | cut -d' ' -f1)
 "$tribo" run scene.json -o formats --quiet --set "/output/formats=[$(echo "$formats" | sed 's/.*/"&"/' | paste -sd,)]"

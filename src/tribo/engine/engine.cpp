@@ -73,16 +73,17 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   const double columns = real * (2 * D + 2 * D * D + 2 + D * (D + 1) / 2.0 + 1 + modes + (general ? D * D : 0)) + 8;
   const double nodes = std::pow(4.0, D);  // of a grid block; and the cells of one
   double per_particle = columns;
-  double per_block = 2 * nodes * pack;  // a block of particles has about two of the grid
+  double per_block = 2 * nodes * pack;          // a block of particles has about two of the grid
   const double sorting = 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
   if (cuda && !general && !model.time.implicit) {
     const double arena = std::pow(6.0, D);
-    const double records = D == 3 ? 8 : 5;                        // of four numbers, packed for kernels
-    const double copy = records * pack + 2 * real;                // and history
-    per_particle += std::max(2 * copy + 2 * 4 + 4 + 1, sorting);  // two copies, id and object, order, key
-    per_block += arena * (pack + 2 * 4)                           // sums, two counters for each
-                 + std::pow(3.0, D) * 4                           // numbers of neighbors
-                 + 2 * nodes * 4;                                 // where cells begin, in two copies
+    const double records = D == 3 ? 8 : 5;          // of four numbers, packed for kernels
+    const double copy = records * pack + 2 * real;  // and history
+    const bool sorts_again = !model.emitters.empty() || !model.sinks.empty();
+    per_particle += 2 * copy + 2 * 4 + 4 + 1 + (sorts_again ? sorting : 0);  // two copies, id and object, order, key
+    per_block += arena * (pack + 2 * 4)                                      // sums, two counters for each
+                 + std::pow(3.0, D) * 4                                      // numbers of neighbors
+                 + 2 * nodes * 4;                                            // where cells begin, in two copies
   } else {
     per_particle += sorting;
     per_block += std::pow(cuda ? 6.0 : 8.0, D) * pack;  // arena
@@ -91,6 +92,8 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
     per_particle += real * D * D * (D * D + 1) / 2.0;
     per_block += 2 * nodes * (6 * pack + 4);
   }
+  per_particle += 3 * real;  // what a frame shows beside the state
+  if (model.transfer.flip > 0) per_block += (std::pow(cuda ? 6.0 : 8.0, D) + 2 * nodes) * pack;  // before forces act
   // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
   // the particles exist.
   const double blocks = particles / (0.25 * 8 * nodes);

@@ -43,6 +43,18 @@ std::span<const T> expect_array(const Container& checkpoint, const std::string& 
   return array->as<T>();
 }
 
+/// Tells the clock of stages what belongs to a step.
+class StepScope {
+ public:
+  explicit StepScope(Exec& ex) : ex_(ex) { ex_.begin_step(); }
+  StepScope(const StepScope&) = delete;
+  StepScope& operator=(const StepScope&) = delete;
+  ~StepScope() { ex_.end_step(); }
+
+ private:
+  Exec& ex_;
+};
+
 /// Distance of a collider's farthest point from its origin; of an unbounded one only the origin's motion is judged.
 double radius_of(const ColliderSpec& collider) {
   const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);
@@ -311,9 +323,8 @@ StepReport Solver<Real, D>::step(double until) {
   Index bad = Workspace<Real, D>::none;
   double taken = 0;
   try {
-    exec_.begin_step();
+    const StepScope scope(exec_);
     taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad, report.solve);
-    exec_.end_step();
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
@@ -473,7 +484,7 @@ void Solver<Real, D>::visit_flows(const ArrayVisitor& visit) const {
     visit("emitters", DType::f64, static_cast<std::int64_t>(emitters.size()), emitters.data());
   }
   if (!state_.sinks.empty()) {
-    std::vector<double> sinks{state_.sorted_at};
+    std::vector<double> sinks{state_.sorted_at, state_.sink_drift};
     for (const SinkState& sink : state_.sinks)
       sinks.insert(sinks.end(), {static_cast<double>(sink.particles), sink.mass});
     visit("sinks", DType::f64, static_cast<std::int64_t>(sinks.size()), sinks.data());
@@ -547,7 +558,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
   const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
   if (emitter_count > 0) emitters = expect_array<double>(checkpoint, "emitters", emitter_numbers * emitter_count);
-  if (sink_count > 0) sinks = expect_array<double>(checkpoint, "sinks", 1 + 2 * sink_count);
+  if (sink_count > 0) sinks = expect_array<double>(checkpoint, "sinks", 2 + 2 * sink_count);
 
   each_column(state_.particles, [&](const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
@@ -557,13 +568,19 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
-  if (sink_count > 0) state_.sorted_at = sinks[0];
+  if (sink_count > 0) {
+    state_.sorted_at = sinks[0];
+    state_.sink_drift = sinks[1];
+  }
   for (std::size_t i = 0; i < state_.sinks.size(); ++i)
-    state_.sinks[i] = {static_cast<std::int64_t>(sinks[1 + 2 * i]), sinks[2 + 2 * i]};
+    state_.sinks[i] = {static_cast<std::int64_t>(sinks[2 + 2 * i]), sinks[3 + 2 * i]};
   state_.count = n;
   state_.bin_count = bin_count;
   copy_to_device(exec_, bins.data(), state_.bins, bin_count);
-  if (!sorted) sort_particles(exec_, constants_, state_, work_);
+  if (sorted)
+    list_groups(exec_, constants_, state_, work_);
+  else
+    sort_particles(exec_, constants_, state_, work_);
   build_grid(exec_, constants_, state_, work_);
 }
 

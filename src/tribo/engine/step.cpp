@@ -23,7 +23,8 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     if (!outcome.taken) continue;
     bad = outcome.bad;
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
-    state.drift = work.sinks.count > 0 ? state.drift + outcome.grid_speed * dt / model.dx : 0;
+    state.drift = 0;
+    if (work.sinks.count > 0) state.sink_drift += outcome.grid_speed * dt / model.dx;
     return dt;
   }
 }

@@ -79,7 +79,7 @@ class Array {
       cudaFree(data_);
       data_ = nullptr;
       capacity_ = 0;
-      const std::size_t grown = size_ == 0 ? wanted : wanted + wanted / 4;
+      const std::size_t grown = std::exchange(size_, 0) == 0 ? wanted : wanted + wanted / 4;
       const std::size_t byte_count = (grown + 32) * sizeof(T);
       if (cudaMalloc(&data_, byte_count) != cudaSuccess) {
         cudaGetLastError();

@@ -142,7 +142,12 @@ class Run {
       }
     } catch (const DivergedError& error) {
       report_divergence(error);
-    } catch (const DeviceError& error) {  // memory ran out between two substeps: the state is whole
+    } catch (const DeviceError& error) {  // memory ran out before a substep or after it: the state is whole
+      // A checkpoint says that all frames before it are on disk.
+      if (simulation_.frame() > last_pushed_)
+        throw DeviceError(std::string(error.what()) + "\nframe " + std::to_string(simulation_.frame()) +
+                          " could not be written; continue with --resume from the last checkpoint where there is more "
+                          "memory");
       checkpoint();
       throw DeviceError(std::string(error.what()) +
                         "\na checkpoint is written; continue with --resume where there is more memory");
@@ -217,6 +222,7 @@ class Run {
     remove_exports_after(simulation_.frame());
     if (dropped > 0) note(fmt::format("warning: dropped {} unreadable lines of stats.jsonl", dropped));
     write_scene();
+    last_pushed_ = simulation_.frame();
     note(fmt::format("resumed from {} (frame {}, t = {:.6g} s)", loaded.path, simulation_.frame(), simulation_.time()));
     const std::string before = Json::parse(loaded.checkpoint.meta).value("backend", "");
     const std::string now = simulation_.engine().backend();
@@ -242,6 +248,7 @@ class Run {
     for (const auto& [name, seconds] : simulation_.engine().stage_seconds()) stages.emplace_back(name, seconds);
     simulation_.engine().clear_stage_seconds();
     queue_.push({std::move(raw), frame_statistics(simulation_, wall, stages)});
+    last_pushed_ = simulation_.frame();
     if (const SolveReport& solve = simulation_.progress().solve; solve.unconverged > 0)
       note(
           fmt::format("warning: frame {}: {} implicit steps did not converge (velocities still changed by {:.2g} m/s); "
@@ -278,13 +285,16 @@ class Run {
   }
 
   [[noreturn]] void report_divergence(const DivergedError& error) {
-    queue_.drain();
+    try {
+      queue_.drain();
+    } catch (const IoError&) {  // that the simulation diverged is the graver news
+    }
     // What was last good is on disk; the state at the failure is kept beside it for a look, never resumed from.
     std::string post_mortem = directory_.diverged_path();
     try {
       write_container(post_mortem, simulation_.checkpoint());
       directory_.log(std::string("diverged: ") + error.what());
-    } catch (const IoError& full) {  // that the simulation diverged is the graver news
+    } catch (const IoError& full) {
       post_mortem = std::string("not saved, ") + full.what();
     }
     try {
@@ -323,6 +333,7 @@ class Run {
   Clock::time_point frame_start_ = run_start_;
   Clock::time_point last_checkpoint_ = run_start_;
   double time_at_start_ = 0;
+  int last_pushed_ = -1;                                                            ///< frame
   FrameQueue<Finished> queue_{2, [this](Finished& finished) { write(finished); }};  ///< last: it uses the above
 };
 

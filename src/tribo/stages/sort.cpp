@@ -269,6 +269,22 @@ void take_away(Exec& ex, int taken_bit, State<Real, D>& state, Workspace<Real, D
 }  // namespace
 
 template <class Real, int D>
+void list_groups(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work) {
+  work.host_bins.resize(static_cast<std::size_t>(state.bin_count));
+  copy_to_host(ex, state.bins, work.host_bins.data(), state.bin_count);
+  work.group_bins.assign(constants.laws.size() + 1, 0);
+  work.group_particles.assign(constants.laws.size() + 1, 0);
+  for (const Bin<D>& bin : work.host_bins) {
+    ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
+    work.group_particles[static_cast<std::size_t>(bin.group) + 1] += bin.end - bin.begin;
+  }
+  for (std::size_t g = 1; g < work.group_bins.size(); ++g) {
+    work.group_bins[g] += work.group_bins[g - 1];
+    work.group_particles[g] += work.group_particles[g - 1];
+  }
+}
+
+template <class Real, int D>
 void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
   Index n = state.count;
   BaseCell<Real, D> base{view(state.particles.x), Real(1) / constants.dx, Real(kernel_shift(constants.kernel))};
@@ -294,6 +310,8 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
       KeyParticle<Real, D>{base, state.particles.object.c[0].data(), work.object_group.data(), window, block_bits,
                            work.sinks.view(), state.time, taken_bit, work.keys.data(), work.order.data()});
   work.sorter.sort(ex, "sort", work.keys, work.order, n, drains ? taken_bit + 1 : place_bits);
+  work.spare_real.resize_discard(n);  // memory that runs out must do so before the first column has moved
+  work.flags.resize_discard(n);
   each_column(state.particles, [&](const char*, auto& field) {
     if constexpr (std::is_same_v<typename std::decay_t<decltype(field)>::Value, Real>) {
       permute(ex, field, work.order, work.spare_real, n);
@@ -314,7 +332,9 @@ void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D
   parallel_for(ex, "sort", n,
                WriteBin<Real, D>{base, work.keys.data(), work.flags.data(), block_bits, n, state.bins.data()});
   state.drift = 0;
+  state.sink_drift = 0;
   work.grid_valid = false;
+  list_groups(ex, constants, state, work);
 }
 
 template <class Real, int D>
@@ -364,18 +384,6 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   work.block_speed.resize_discard(work.block_count);
   work.bin_results.resize_discard(state.bin_count);
 
-  work.host_bins.resize(static_cast<std::size_t>(state.bin_count));
-  copy_to_host(ex, state.bins, work.host_bins.data(), state.bin_count);
-  work.group_bins.assign(constants.laws.size() + 1, 0);
-  work.group_particles.assign(constants.laws.size() + 1, 0);
-  for (const Bin<D>& bin : work.host_bins) {
-    ++work.group_bins[static_cast<std::size_t>(bin.group) + 1];
-    work.group_particles[static_cast<std::size_t>(bin.group) + 1] += bin.end - bin.begin;
-  }
-  for (std::size_t g = 1; g < work.group_bins.size(); ++g) {
-    work.group_bins[g] += work.group_bins[g - 1];
-    work.group_particles[g] += work.group_particles[g - 1];
-  }
   // Half a digit when a position is stored, and one when it is turned into cells.
   double farthest = 0;
   for (int k = 0; k < D && state.bin_count > 0; ++k)
@@ -384,8 +392,9 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
   work.grid_valid = true;
 }
 
-#define TRIBO_INSTANTIATE(Real, D)                                                                      \
-  template void sort_particles(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&); \
+#define TRIBO_INSTANTIATE(Real, D)                                                                         \
+  template void sort_particles(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);    \
+  template void list_groups(Exec&, const Constants<Real, D>&, const State<Real, D>&, Workspace<Real, D>&); \
   template void build_grid(Exec&, const Constants<Real, D>&, const State<Real, D>&, Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -101,6 +101,10 @@ void add_particles(Exec& ex, const Newcomers<Real, D>& newcomers, const std::vec
 template <class Real, int D>
 void sort_particles(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
 
+/// First bin and particle of each material.
+template <class Real, int D>
+void list_groups(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work);
+
 /// The sparse grid that the bins' arenas reach into.
 template <class Real, int D>
 void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real, D>& state, Workspace<Real, D>& work);

@@ -126,7 +126,7 @@ struct TileWindow {
     }
     return r;
   }
-  std::int64_t count() const {
+  TRIBO_HD std::int64_t count() const {
     std::int64_t product = 1;
     for (int k = 0; k < D; ++k) product *= tiles[k];
     return product;

@@ -61,7 +61,8 @@ struct State {
   double drift = 0;        ///< cells the fastest particle may have moved since the last sort
   double speed = 0;        ///< largest |v| + |C| dx of any particle [m/s]
   double wave_speed2 = 0;  ///< largest stiffness over density of any particle [m^2/s^2]
-  double sorted_at = 0;    ///< time of the last sort, which is when sinks take particles [s]
+  double sorted_at = 0;    ///< time of the last sort in full, which is when sinks take particles [s]
+  double sink_drift = 0;   ///< cells the fastest particle may have moved since, where drift says nothing of it
   std::vector<EmitterState> emitters;
   std::vector<SinkState> sinks;
 };

@@ -23,12 +23,7 @@ struct BlockSets {
   std::uint32_t* used;    ///< [set][tile]: whether any of its bits may be set; tiles that are not are passed over
 
   TRIBO_HD std::int64_t tile(int set, const Cell<D>& block) const {
-    return std::int64_t{set} * tile_count() + window.tile_of(block);
-  }
-  TRIBO_HD std::int64_t tile_count() const {
-    std::int64_t product = 1;
-    for (int k = 0; k < D; ++k) product *= window.tiles[k];
-    return product;
+    return std::int64_t{set} * window.count() + window.tile_of(block);
   }
 
   /// Number of a block, or -1.
@@ -67,11 +62,6 @@ struct BlockIndex {
     used.resize_discard(tiles);
   }
   BlockSets<D> view(const TileWindow<D>& window) { return {window, bits.data(), before.data(), used.data()}; }
-  void swap(BlockIndex& other) {
-    bits.swap(other.bits);
-    before.swap(other.before);
-    used.swap(other.used);
-  }
   std::size_t bytes() const { return bits.bytes() + before.bytes() + used.bytes(); }
 };
 

@@ -45,11 +45,13 @@ struct ScatterShape {
   static constexpr int threads = 3 * Shape::nodes;
   static constexpr int own_nodes = Shape::stencil / 3;
   /// More than a full bin of eight particles a cell, three deviations included: half-filled chunks leave threads idle.
-  static constexpr int chunk = threads * 3;
+  static constexpr int each = sizeof(Real) == 4 ? 3 : 2;
+  static constexpr int chunk = threads * each;
   /// Private sums lie apart so that the three threads of a cell meet different banks.
   static constexpr int stride = Shape::arena_nodes + 7;
   static constexpr int shared_quads =
       chunk * Packet<Real, D>::quads > 3 * stride ? chunk* Packet<Real, D>::quads : 3 * stride;
+  static_assert(shared_quads * sizeof(Quad<Real>) <= 65536, "what the oldest GPUs have");
   static constexpr int per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 5 : 1;
 };
 
@@ -125,12 +127,12 @@ __global__ void __launch_bounds__(ScatterShape<Real, D>::threads, ScatterShape<R
   for (Index first = 0; first < n; first += S::chunk) {
     const int count = static_cast<int>(n - first < S::chunk ? n - first : S::chunk);
     if (first > 0) __syncthreads();
-    Index from[3];
+    Index from[S::each];
 #pragma unroll
-    for (int j = 0; j < 3; ++j)
+    for (int j = 0; j < S::each; ++j)
       from[j] = t + j * S::threads < count ? a.order[bin.begin + first + t + j * S::threads] : 0;
 #pragma unroll
-    for (int j = 0; j < 3; ++j)
+    for (int j = 0; j < S::each; ++j)
       if (t + j * S::threads < count) stage(t + j * S::threads, from[j]);
     __syncthreads();
 
@@ -219,11 +221,7 @@ void packed_p2g(Exec& ex, const Constants<Real, D>& constants, double dt, const 
                 PackedParticles<Real, D>& p) {
   using S = ScatterShape<Real, D>;
   constexpr int bytes = S::shared_quads * static_cast<int>(sizeof(Quad<Real>));
-  static const bool allowed = [] {
-    check(cudaFuncSetAttribute(scatter<Real, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "p2g");
-    return true;
-  }();
-  static_cast<void>(allowed);
+  check(cudaFuncSetAttribute(scatter<Real, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "p2g");
   const auto launch = [&](double step, Array<Quad<Real>>& arenas) {
     ex.run("p2g", [&] {
       scatter<Real, D><<<static_cast<unsigned>(p.table.bin_count), S::threads, bytes, ex.stream()>>>(

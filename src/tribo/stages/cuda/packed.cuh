@@ -1,7 +1,6 @@
 #pragma once
 
 #include <future>
-#include <memory>
 #include <vector>
 
 #include "tribo/stages/cuda/block_index.cuh"
@@ -19,7 +18,7 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 using Quad = Lanes<Real, 4>;
 
-/// Where a particle's numbers are: quads 0 to `scatter_quads` hold what P2G needs, those from `first_strain_quad` on
+/// Where a particle's numbers are: the first `scatter_quads` hold what P2G needs, those from `first_strain_quad` on
 /// what G2P does beside the position. What nobody changes, id and object, stays at `home`, the particle's place when it
 /// was packed; history is apart because most laws use none or one number of it.
 template <int D>
@@ -126,9 +125,10 @@ class Mailbox {
     if (n <= size_) return;
     cudaFreeHost(host_);
     host_ = nullptr;
-    size_ = n;
+    size_ = 0;
     check(cudaHostAlloc(&host_, n * sizeof(T), cudaHostAllocMapped), "allocation of page-locked memory");
     check(cudaHostGetDevicePointer(&device_, host_, 0), "page-locked memory");
+    size_ = n;
   }
   const T& operator[](std::size_t i) const { return host_[i]; }
   T* device() { return device_; }

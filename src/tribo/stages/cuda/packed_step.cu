@@ -139,15 +139,7 @@ bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, 
   p.group_bins.resize(static_cast<std::size_t>(p.groups) + 1);
   for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
   work.group_bins = p.group_bins;
-  work.group_particles.assign(p.group_bins.size(), n);
-  for (std::size_t g = 0; g < p.group_bins.size(); ++g) {
-    Bin<D> first;
-    if (p.group_bins[g] == state.bin_count) break;
-    copy_to_host(ex, state.bins, &first, 1, p.group_bins[g]);
-    work.group_particles[g] = first.begin;
-  }
   work.block_count = p.table.block_count;
-  fit_grid(ex, constants.transfer.flip > 0, p);
   p.active = true;
   p.columns_valid = true;
   return true;
@@ -191,7 +183,7 @@ bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real,
   PackedParticles<Real, D>& p = work.packed;
   if (!constants.fast()) return false;
   // Sinks take what they hold when particles are sorted in full.
-  if (p.active && work.sinks.count > 0 && state.drift > 0.99) {
+  if (p.active && work.sinks.count > 0 && state.sink_drift > 0.99) {
     take_columns(ex, state, work);
     state.bin_count = 0;
   }
@@ -205,6 +197,7 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
                           double speed_limit, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
   const double dt = colliders.dt;
+  fit_grid(ex, constants.transfer.flip > 0, p);  // when memory runs out here, nothing has happened yet
   clear_next_sets(ex, p);
   packed_p2g(ex, constants, dt, work.inverse_density, p);
   packed_grid(ex, constants, colliders.during(), dt, p);
@@ -229,7 +222,13 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   const bool fits = outcome.tally.left_window == 0 && outcome.bins <= p.next_table.bins.size() &&
                     outcome.blocks <= p.next_table.blocks.size();
   p.columns_valid = false;
-  const bool sorted = sortable && (fits || rebin_with_room(ex, p));
+  bool sorted = sortable && fits;
+  if (sortable && !fits) {
+    try {
+      sorted = rebin_with_room(ex, p);
+    } catch (const DeviceError&) {  // the step is taken; the sort before the next one will say what it lacks
+    }
+  }
   std::swap(p.now, p.next);
   if (!sorted) {
     give_up_order(ex, state, work);
@@ -240,12 +239,6 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   p.table.block_count = p.outcome[0].blocks;
   for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
   work.block_count = p.table.block_count;
-  try {
-    fit_grid(ex, constants.transfer.flip > 0, p);
-  } catch (const DeviceError&) {  // the state is whole, and may be saved
-    take_columns(ex, state, work);
-    throw;
-  }
   return result;
 }
 

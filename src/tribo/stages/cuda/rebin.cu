@@ -456,8 +456,9 @@ void tell(Exec& ex, cudaEvent_t& told) {
   check(cudaEventRecord(told, ex.stream()), "sort");
 }
 
-/// Most tiles of a window, all sets together: 4 GiB of bits and numbers.
-constexpr std::int64_t most_tiles = std::int64_t{1} << 18;
+/// Most tiles of a window, all sets together: 256 MiB of bits and numbers. Beyond, going through the window would cost
+/// more than a sort.
+constexpr std::int64_t most_tiles = std::int64_t{1} << 14;
 
 template <class Real, int D>
 bool set_window(Exec& ex, const Cell<D>& low, const Cell<D>& high, PackedParticles<Real, D>& p) {

@@ -6,7 +6,7 @@
 /// \file
 /// Sorting particles by what has changed. No particle moves farther than a cell in a step, so a bin's particles go to
 /// the 6^D cells within reach of its block; counting them there is most of a sort. Integers only, in an order that is
-/// fixed by the particles: the result is that of a stable sort, whoever runs first.
+/// fixed by the particles, whoever runs first: within a cell those of its own block come first, then its neighbors'.
 
 namespace tribo::TRIBO_BACKEND {
 
