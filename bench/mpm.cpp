@@ -144,14 +144,15 @@ bool all_finite(const ObjectSums& sums) {
 
 /// Free flight keeps momentum but for gravity, and for a digit or two of a float in each step; a floor takes it.
 void check_result(const BenchScene& scene, const ObjectSums& before, const ObjectSums& after, double time,
-                  std::int64_t steps) {
+                  std::int64_t steps, bool in_double) {
   if (!(std::abs(after.mass / before.mass - 1) < 1e-12) || after.particles != before.particles)
     throw Error(ExitCode::internal, "benchmark result is wrong: mass is lost");
   if (!all_finite(after)) throw Error(ExitCode::internal, "benchmark result is wrong: it is not finite");
   if (!scene.model.colliders.empty()) return;
   const Vec<double, 3> expected = before.momentum + scene.model.gravity * (before.mass * time);
   const double error = std::sqrt(squared_norm(after.momentum - expected) / squared_norm(expected));
-  if (!(error < std::max(1e-4, 3e-7 * static_cast<double>(steps))))
+  const double bound = in_double ? 1e-9 : std::max(1e-4, 3e-7 * static_cast<double>(steps));
+  if (!(error < bound))
     throw Error(ExitCode::internal, fmt::format("benchmark result is wrong: momentum is off by {:.2e}", error));
 }
 
@@ -168,7 +169,7 @@ Row measure_row(const BenchScene& scene, const EngineOptions& options, int repea
   int most_steps = std::numeric_limits<int>::max();  // from the impact on, before the block is another one
   if (scene.impact_time > 0) {
     while (engine->time() < scene.impact_time) engine->step(forever);
-    most_steps = static_cast<int>(engine->step_count());
+    most_steps = static_cast<int>(engine->step_count(), options.precision == "double");
     impact = save_state(*engine);
   }
   take(cuda ? 60 : 5);
@@ -206,7 +207,8 @@ Row measure_row(const BenchScene& scene, const EngineOptions& options, int repea
   row.milliseconds = 1e3 * median(seconds);
   row.rate = 1e3 * n / row.milliseconds;
   row.bytes_per_particle = static_cast<double>(engine->bytes()) / n;
-  check_result(scene, before, engine->measure()[0], engine->time(), engine->step_count());
+  check_result(scene, before, engine->measure()[0], engine->time(), engine->step_count(),
+               options.precision == "double");
   return row;
 }
 

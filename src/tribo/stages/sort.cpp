@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tribo/core/errors.h"
+#include "tribo/stages/node_memory.h"
 #include "tribo/stages/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -360,25 +361,11 @@ void build_grid(Exec& ex, const Constants<Real, D>& constants, const State<Real,
       WriteGridBlock<D>{state.bins.data(), work.keys.data(), work.order.data(), work.flags.data(), touches,
                         work.blocks.data(), work.touch.data(), work.touch_start.data(), work.bin_blocks.data()});
 
-  // Spray touches a block per particle: far more than anybody could estimate before the run.
   const Size arena_nodes = Size{state.bin_count} * with_kernel(constants.kernel, [](auto kernel) {
                              return BlockShape<D, kernel()>::arena_nodes;
                            });
-  const Size grid_nodes = Size{work.block_count} * Shape::nodes;
-  const bool twice = constants.transfer.flip > 0;
-  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(NodePack<Real>) * (twice ? 2 : 1);
-  const std::size_t held =
-      work.arenas.bytes() + work.grid.bytes() + work.arenas_before.bytes() + work.grid_before.bytes();
-  if (wanted > held && wanted - held > available_memory(ex))
-    throw DeviceError("out of memory on " + std::string(device_name) + ": the particles have spread over " +
-                      std::to_string(work.block_count) + " grid blocks, which need " + std::to_string(wanted >> 20) +
-                      " MiB; use a larger grid spacing or fewer particles");
-  work.arenas.resize_discard(arena_nodes);
-  work.grid.resize_discard(grid_nodes);
-  if (twice) {
-    work.arenas_before.resize_discard(arena_nodes);
-    work.grid_before.resize_discard(grid_nodes);
-  }
+  fit_nodes<Real>(ex, arena_nodes, Size{work.block_count} * Shape::nodes, work.block_count, constants.transfer.flip > 0,
+                  work.arenas, work.grid, work.arenas_before, work.grid_before);
   work.gradient.used = !constants.fast();
   work.gradient.resize_discard(state.count);
   work.block_speed.resize_discard(work.block_count);

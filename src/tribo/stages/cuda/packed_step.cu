@@ -4,6 +4,7 @@
 
 #include "tribo/stages/arena.h"
 #include "tribo/stages/cuda/transfer.cuh"
+#include "tribo/stages/node_memory.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -83,27 +84,6 @@ struct BeginCell {
     cell_begin[i] = first_of_cell<3>(x, inverse_dx, bin, i % BlockShape<D>::nodes) - bin.begin;
   }
 };
-
-/// Room for the arenas and the grid of the present table.
-template <class Real, int D>
-void fit_grid(Exec& ex, bool twice, PackedParticles<Real, D>& p) {
-  const Size arena_nodes = Size{p.table.bin_count} * BlockShape<D>::arena_nodes;
-  const Size grid_nodes = Size{p.table.block_count} * BlockShape<D>::nodes;
-  const auto wanted = static_cast<std::size_t>(arena_nodes + grid_nodes) * sizeof(Quad<Real>) * (twice ? 2 : 1);
-  const std::size_t held = p.arenas.bytes() + p.grid.bytes() + p.arenas_before.bytes() + p.grid_before.bytes();
-  const bool grows = static_cast<std::size_t>(arena_nodes) * sizeof(Quad<Real>) > p.arenas.bytes() ||
-                     static_cast<std::size_t>(grid_nodes) * sizeof(Quad<Real>) > p.grid.bytes();
-  if (grows && wanted > held && wanted - held > available_memory(ex))
-    throw DeviceError("out of memory on " + std::string(device_name) + ": the particles have spread over " +
-                      std::to_string(p.table.block_count) + " grid blocks, which need " + std::to_string(wanted >> 20) +
-                      " MiB; use a larger grid spacing or fewer particles");
-  p.arenas.resize_discard(arena_nodes);
-  p.grid.resize_discard(grid_nodes);
-  if (twice) {
-    p.arenas_before.resize_discard(arena_nodes);
-    p.grid_before.resize_discard(grid_nodes);
-  }
-}
 
 /// Gives the memory of stages back that packed steps do without. Most scenes sort in full but once.
 template <class Real, int D>
@@ -197,7 +177,10 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
                           double speed_limit, State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = work.packed;
   const double dt = colliders.dt;
-  fit_grid(ex, constants.transfer.flip > 0, p);  // when memory runs out here, nothing has happened yet
+  // When memory runs out here, nothing has happened yet.
+  fit_nodes<Real>(ex, Size{p.table.bin_count} * BlockShape<D>::arena_nodes,
+                  Size{p.table.block_count} * BlockShape<D>::nodes, p.table.block_count, constants.transfer.flip > 0,
+                  p.arenas, p.grid, p.arenas_before, p.grid_before);
   clear_next_sets(ex, p);
   packed_p2g(ex, constants, dt, work.inverse_density, p);
   packed_grid(ex, constants, colliders.during(), dt, p);
