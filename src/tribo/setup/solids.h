@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tribo/math/small.h"
+#include "tribo/scene/motion.h"
+
+/// \file
+/// Tet bodies as the solver takes them: all bodies one after the other in the same arrays.
+
+namespace tribo {
+
+/// A part of an array that belongs to one body.
+struct Run {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+struct SolidBody {
+  int object = 0;  ///< index into Model::objects
+  int material = 0;
+  Run vertices, tets, triangles, samples;
+  double friction = 0;      ///< Coulomb coefficient
+  double restitution = 0;   ///< of contact itself; elastic rebound comes from the mesh
+  double damping = 0;       ///< eta of Kelvin and Voigt, corotated [Pa s]
+  bool self_contact = true;
+  bool kinematic = false;   ///< every vertex is driven: infinite mass in contact
+};
+
+/// A point of the boundary that takes part in contact (Han 2019, sec. 4.1): fixed in its triangle.
+struct ContactSample {
+  std::int32_t triangle = 0;
+  Vec<double, 3> weight = Vec<double, 3>::zero();  ///< of the triangle's corners; sum 1, none negative
+  double mass = 0;                                 ///< [kg]
+  double area = 0;                                 ///< of the rest shape [m^2]
+};
+
+/// How bodies touch. Lengths in cells (experiments_solids.md, recommended defaults).
+struct ContactSpec {
+  enum class Form { balanced, paper };
+  Form form = Form::balanced;
+  double samples_per_cell = 1;   ///< c: stratified samples for dx^2 of boundary, beside those at corners
+  double rest_offset = 0.5;      ///< h0: gap at which bodies rest
+  double push = 0;               ///< beta, part of a gap too small that is won back in a step; 0: by mesh and grid size
+  bool affine = false;           ///< samples scatter their tet's velocity gradient, too (D.4)
+};
+
+struct SolidSeed {
+  std::vector<SolidBody> bodies;
+  std::vector<Vec<double, 3>> rest;           ///< undeformed vertices [m]
+  std::vector<Vec<double, 3>> x;              ///< vertices at time 0 [m]
+  std::vector<Vec<double, 3>> v;              ///< [m/s]
+  std::vector<double> mass;                   ///< of vertices: a quarter of each tet's [kg]
+  std::vector<Vec<std::int32_t, 4>> tets;
+  std::vector<Vec<std::int32_t, 3>> triangles;  ///< boundary, counterclockwise seen from outside
+  std::vector<std::int32_t> triangle_tet;       ///< the tet behind
+  std::vector<ContactSample> samples;
+  /// Vertices that follow keyframes (or stay where they are): index into `drives`, or -1. A driven vertex keeps its
+  /// place in the frame of the motion, as of time 0.
+  std::vector<std::int32_t> drive;
+  std::vector<Motion> drives;
+  /// Coulomb coefficient of each pair of bodies, [body * bodies + other].
+  std::vector<double> pair_friction;
+  ContactSpec contact;
+};
+
+}  // namespace tribo

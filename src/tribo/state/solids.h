@@ -1,0 +1,50 @@
+#pragma once
+
+#include "tribo/math/small.h"
+#include "tribo/setup/solids.h"
+#include "tribo/state/columns.h"
+
+/// \file
+/// Tet bodies on the device. What changes is in SolidState, which a checkpoint holds; what is computed once from the
+/// seed is in SolidMesh; scratch memory of a stage is that stage's own.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Vertices of all bodies, in the order of the seed: they are never sorted.
+template <class Real>
+struct SolidState {
+  Field<Real, 3> x;   ///< [m]
+  Field<Real, 3> v;   ///< [m/s]
+  Index count = 0;
+  double speed = 0;   ///< largest |v| of a vertex [m/s]
+  double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
+};
+
+template <class Real>
+struct SolidMesh {
+  Index vertices = 0, tets = 0, triangles = 0, samples = 0, bodies = 0;
+  Array<Real> mass;          ///< of vertices [kg]
+  Array<Real> inverse_mass;  ///< 0 of driven vertices
+  Array<Index> vertex_body;
+  Field<Index, 4> tet;          ///< vertices
+  Field<Real, 9> inverse_rest;  ///< Dm^-1, row-major [1/m]
+  Array<Real> volume;           ///< at rest [m^3]
+  Array<Real> height;           ///< smallest altitude at rest [m]
+  Array<Index> tet_body;
+  Field<Index, 3> triangle;  ///< vertices
+  Array<Index> triangle_tet;
+  Array<Index> sample_triangle;
+  Array<Index> sample_body;
+  Field<Real, 3> sample_weight;
+  Array<Real> sample_mass;  ///< [kg]
+  /// Who adds to a vertex, in fixed order: corners of tets (4 tet + corner) and of samples (3 sample + corner).
+  Array<Index> tet_corner_start, tet_corner;
+  Array<Index> sample_corner_start, sample_corner;
+  // by body
+  Array<Real> friction;       ///< of each pair, [body * bodies + other]
+  Array<Real> restitution;
+  Array<Index> kinematic;     ///< 1 or 0
+  Array<Index> self_contact;  ///< 1 or 0
+};
+
+}  // namespace tribo::TRIBO_BACKEND
