@@ -12,7 +12,7 @@ struct BenchOptions {
   std::string transfer = "apic";
   std::string kernel = "quadratic";
   std::string force;             ///< mls or gradient; empty: what the kernel takes by itself
-  std::string state = "flight";  ///< or impact
+  std::string state = "flight";  ///< or impact, or apart
   std::string device = "cpu";
   std::string precision = "float";
   std::string isa;

@@ -267,8 +267,8 @@ struct BenchCommand {
     app.add_option("--transfer", options.transfer, "transfer scheme")->check(CLI::IsMember(names_of(transfers())));
     app.add_option("--kernel", options.kernel, "interpolation kernel")->check(CLI::IsMember(names_of(kernels())));
     app.add_option("--force", options.force, "mls or gradient")->check(CLI::IsMember({"mls", "gradient"}));
-    app.add_option("--state", options.state, "of the block: flight, or impact on a floor")
-        ->check(CLI::IsMember({"flight", "impact"}));
+    app.add_option("--state", options.state, "of the block: flight, impact on a floor, or flight in pieces far apart")
+        ->check(CLI::IsMember({"flight", "impact", "apart"}));
     app.add_option("--device", options.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_option("--precision", options.precision, "float or double")->check(CLI::IsMember({"float", "double"}));
     app.add_option("--isa", options.isa, "CPU instruction set")->check(CLI::IsMember(available_isas()));

@@ -156,6 +156,26 @@ TEST_P(HardMotion, BodiesThatFlyApart) {
   expect_agreement(snapshot(*expected), snapshot(*found), model.dx, 600e-9);
 }
 
+/// Bodies so far apart that the world between them cannot be held in memory, each crossing into new tiles of it.
+TEST_P(HardMotion, BodiesAcrossAnEmptyWorld) {
+  const int D = GetParam();
+  const Model model = soft_model(D);
+  ParticleSeed seed;
+  unsigned number = 0;
+  for (const double far : {-40000.0, -7000.0, 0.0, 26000.0}) {
+    const Vector at{{far, -0.7 * far + 11, D == 3 ? 0.4 * far - 5 : 0.0}};
+    const Vector velocity{{far > 0 ? 40.0 : -35.0, 20, D == 3 ? -30.0 : 0.0}};
+    add_body(seed, model, number++, 150, at, 2, velocity);
+  }
+  const auto expected = make_engine(reference(), model, seed);
+  const auto found = make_engine(tested(), model, seed);
+  for (int step = 0; step < 500; ++step) {
+    expected->step(1e9);
+    found->step(1e9);
+  }
+  expect_agreement(snapshot(*expected), snapshot(*found), model.dx, 500e-9);
+}
+
 TEST_P(HardMotion, NoParticles) {
   const Model model = soft_model(GetParam());
   const auto engine = make_engine(tested(), model, {});

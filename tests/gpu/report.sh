@@ -6,7 +6,7 @@
 # built elsewhere.
 #
 #   --only PARTS   some of: tests      what `ctest -L gpu` runs
-#                           bench      ms per step in flight and on impact
+#                           bench      ms per step in flight and on impact, in an empty world, and of other schemes
 #                           hashes     gallery and games201 scenes, twice each: the same state hashes
 #                           scaling    the CPU with 1 to 16 threads: speed, and the same state hashes
 #                           sanitizer  compute-sanitizer's memcheck and racecheck, where it is installed
@@ -111,10 +111,10 @@ test_programs() {
   done
 }
 
-bench_row() { # STATE MATERIAL PARTICLES
-  local log=$logs/bench_$1_$2_$3.log what="$2, $3 particles, $1" line code
-  local csv=$logs/bench.csv
-  within 200 "$tribo" bench mpm --device "$device" --state "$1" --material "$2" --particles "$3" --threads 1 \
+bench_row() { # STATE MATERIAL PARTICLES [OPTIONS...]
+  local what="$2, $3 particles, $1 ${*:4}" line code
+  local log=$logs/bench_${what//[ ,]/_}.log csv=$logs/bench.csv
+  within 200 "$tribo" bench mpm --device "$device" --state "$1" --material "$2" --particles "$3" "${@:4}" --threads 1 \
     --repeats 5 --csv "$csv" >"$log" 2>"$log.errors"
   code=$?
   if [ $code -eq 0 ]; then
@@ -134,6 +134,12 @@ bench() {
     for particles in "${small[@]}" "${large[@]}"; do bench_row $state fixed_corotated "$particles"; done
     for particles in "${small[@]}"; do bench_row $state drucker_prager "$particles"; done
   done
+  bench_row apart fixed_corotated "${small[0]}"
+  bench_row flight fixed_corotated "${small[0]}" --transfer flip
+  bench_row flight fixed_corotated "${small[0]}" --force gradient
+  bench_row flight fixed_corotated "${small[0]}" --kernel cubic
+  bench_row flight fixed_corotated "${small[0]}" --transfer polypic
+  bench_row flight fixed_corotated "${small[0]}" --kernel linear
 }
 
 scene_hashes() {

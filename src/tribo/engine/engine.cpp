@@ -75,25 +75,25 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   double per_particle = columns;
   double per_block = 2 * nodes * pack;          // a block of particles has about two of the grid
   const double sorting = 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
-  if (cuda && !general && !model.time.implicit) {
-    const double arena = std::pow(6.0, D);
+  const double arena = std::pow(model.kernel_nodes + (cuda ? 3.0 : 5.0), D);
+  if (cuda && !model.time.implicit) {
     const double records = D == 3 ? 8 : 5;          // of four numbers, packed for kernels
-    const double copy = records * pack + 2 * real;  // and history
+    const double copy = records * pack + (2 + modes) * real;  // and history, and PolyPIC's modes
     const bool sorts_again = !model.emitters.empty() || !model.sinks.empty();
     per_particle += 2 * copy + 2 * 4 + 4 + 1 + (sorts_again ? sorting : 0);  // two copies, id and object, order, key
-    per_block += arena * (pack + 2 * 4)                                      // sums, two counters for each
+    per_block += arena * pack + 2 * std::pow(6.0, D) * 4                     // sums; two counters for cells in reach
                  + std::pow(3.0, D) * 4                                      // numbers of neighbors
                  + 2 * nodes * 4;                                            // where cells begin, in two copies
   } else {
     per_particle += sorting;
-    per_block += std::pow(cuda ? 6.0 : 8.0, D) * pack;  // arena
+    per_block += arena * pack;
   }
   if (model.time.implicit) {  // a tangent for each particle, and six vectors over the grid
     per_particle += real * D * D * (D * D + 1) / 2.0;
     per_block += 2 * nodes * (6 * pack + 4);
   }
   per_particle += 3 * real;  // what a frame shows beside the state
-  if (model.transfer.flip > 0) per_block += (std::pow(cuda ? 6.0 : 8.0, D) + 2 * nodes) * pack;  // before forces act
+  if (model.transfer.flip > 0) per_block += (arena + 2 * nodes) * pack;  // before forces act
   // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
   // the particles exist.
   const double blocks = particles / (0.25 * 8 * nodes);

@@ -438,8 +438,8 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
     observed->fetched.set_value();
   };
   if constexpr (steps_packed) {
-    if (later && work_.packed.active) {  // steps leave the columns alone until they are settled again
-      work_.packed.reader = observed->fetched.get_future().share();
+    if (later && work_.packed != nullptr && work_.packed->active) {  // steps leave the columns alone until they are settled again
+      work_.packed->reader = observed->fetched.get_future().share();
       raw.fetch = fetch;
       return raw;
     }

@@ -35,7 +35,7 @@ template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
   if constexpr (steps_packed) {
-    if (!model.time.implicit && pack_if_possible(ex, constants, state, work))
+    if (!model.time.implicit && pack_state(ex, constants, state, work))
       return advance_packed(ex, model, constants, dt, state, work, bad);
   }
   if (state.bin_count == 0 || state.drift > drift_limit) sort_particles(ex, constants, state, work);

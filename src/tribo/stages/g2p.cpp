@@ -102,9 +102,11 @@ struct GatherBin {
 
 template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work) {
-  if (!constants.fast()) {
-    gather_any(ex, constants, dt, state, work);
-    return deform(ex, constants, dt, state, work);
+  if constexpr (!steps_packed) {
+    if (!constants.fast()) {
+      gather_any(ex, constants, dt, state, work);
+      return deform(ex, constants, dt, state, work);
+    }
   }
   each_material(constants, work, [&](const auto& law, Index first, Index count) {
     for_each_team<GatherScratch<Real, D>>(

@@ -48,9 +48,8 @@ struct ScatterBin {
 template <class Real, int D>
 void p2g(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt, Workspace<Real, D>& work) {
   const auto scatter = [&](double stress_time, Array<NodePack<Real>>& arenas) {
-    if (!constants.fast()) {
-      scatter_any(ex, constants, state, stress_time, arenas, work);
-      return;
+    if constexpr (!steps_packed) {  // where packed steps do it, only implicit ones come here, which are of the fast kind
+      if (!constants.fast()) return scatter_any(ex, constants, state, stress_time, arenas, work);
     }
     for_each_team<Arena<Real, D>>(
         ex, "p2g", state.bin_count,

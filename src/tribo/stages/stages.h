@@ -41,8 +41,9 @@ template <class Real, int D>
 void take_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
   settle(ex, state, work);
   if constexpr (steps_packed) {
-    work.packed.await_reader();
-    work.packed.active = false;
+    if (work.packed == nullptr) return;
+    work.packed->await_reader();
+    work.packed->active = false;
   }
 }
 
@@ -62,10 +63,9 @@ struct StepColliders {
   View after() const { return work.colliders.place(ex, specs, time + dt, 0, work.nozzles); }
 };
 
-/// The packed copy in step with the state, sorted; false when this scheme, or particles spread as far as these, must
-/// step on the columns.
+/// The packed copy in step with the state, sorted; false when there are no particles.
 template <class Real, int D>
-bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
+bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// A whole step on the packed copy: p2g to confine, and the sort for the next step. Not taken, and nothing changed,
 /// when a node is faster than `speed_limit`.

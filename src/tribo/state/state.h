@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "tribo/state/blocks.h"
@@ -129,7 +130,7 @@ struct Workspace {
   Array<BinResult> bin_results;
 
   ImplicitWorkspace<Real, D> implicit;
-  PackedParticles<Real, D> packed;
+  std::unique_ptr<PackedState> packed;
 
   // constants of the model on the device
   Array<Index> object_group;    ///< material of each object
@@ -145,7 +146,8 @@ struct Workspace {
     return keys.bytes() + order.bytes() + flags.bytes() + spare_real.bytes() + sorter.bytes() + blocks.bytes() +
            touch.bytes() + touch_start.bytes() + bin_blocks.bytes() + arenas.bytes() + grid.bytes() +
            arenas_before.bytes() + grid_before.bytes() + gradient.bytes() + block_speed.bytes() + bin_shift.bytes() +
-           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes() + implicit.bytes() + packed.bytes();
+           bin_results.bytes() + incoming.bytes() + colliders.kept_bytes() + sinks.kept_bytes() + implicit.bytes() +
+           (packed ? packed->bytes() : 0);
   }
 };
 

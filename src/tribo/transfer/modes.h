@@ -52,10 +52,13 @@ template <int D, class Value, class Real>
 TRIBO_HD void transform_axes(const Real (*const (&table)[D])[3], Value* values) {
   constexpr int count = D == 3 ? 27 : 9;
   int stride = 1;
+  TRIBO_UNROLL
   for (int axis = D - 1; axis >= 0; --axis, stride *= 3)
+    TRIBO_UNROLL
     for (int s = 0; s < count; ++s) {
       if (s / stride % 3 != 0) continue;
       const Value in[3] = {values[s], values[s + stride], values[s + 2 * stride]};
+      TRIBO_UNROLL
       for (int j = 0; j < 3; ++j) {
         const Real* const row = table[axis][j];
         values[s + j * stride] = in[0] * Value(row[0]) + in[1] * Value(row[1]) + in[2] * Value(row[2]);

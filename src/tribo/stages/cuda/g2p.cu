@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
     particle.store(a.to, s);
 #pragma unroll
     for (int k = 0; k < Law::memory; ++k) a.to.history[k][s] = strain.history[k];
-    if (counts) a.moved_to[s] = moves.add(x, inverse_dx, bin.block, a.tally);
+    if (counts) a.moved_to[s] = moves.add(x, inverse_dx, Real(kernel_shift(3)), bin.block, a.tally);
 
     s = next;
     slot = next_slot;
@@ -174,6 +174,11 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
 template <class Real, int D>
 void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
                 PackedParticles<Real, D>& p) {
+  if (!constants.fast()) {
+    gather_packed_any(ex, constants, dt, speed_limit, confines, p);
+    deform_packed(ex, constants, dt, speed_limit, p);
+    return;
+  }
   for (std::size_t g = 0; g < constants.laws.size(); ++g) {
     const Index first = p.group_bins[g];
     const Index count = p.group_bins[g + 1] - first;
@@ -181,7 +186,7 @@ void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double
     const auto launch = [&]<class Law, bool Flip>(const Law& law, std::bool_constant<Flip>) {
       ex.run("g2p", [&] {
         gather_packed<Real, D, Law, Flip><<<static_cast<unsigned>(count), threads, 0, ex.stream()>>>(
-            {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.window),
+            {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.tiles.view()),
              p.grid.data(), p.grid_before.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt),
              speed_limit, first, confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(),
              next_marker(p), p.tally.data(), p.stiffness.data() + g});

@@ -39,9 +39,9 @@ __device__ __forceinline__ void tell_speed(Real fastest, StepTally* tally) {
 
 /// A thread for each node: sums the arenas that reach it in fixed order, material by material, then turns momentum
 /// into velocity.
-template <class Real, int D>
+template <class Real, int D, int Kernel>
 __global__ void __launch_bounds__(threads) update_nodes(const GridArguments<Real, D> a) {
-  using Shape = BlockShape<D>;
+  using Shape = BlockShape<D, Kernel>;
   constexpr int corners = 1 << D;
   constexpr int together = Shape::nodes < 32 ? Shape::nodes : 32;  // lanes of a warp that share a block
   const int t = static_cast<int>(threadIdx.x);
@@ -165,6 +165,7 @@ struct ConfineArguments {
   const Index* near_bins;
   typename Colliders<Real, D>::View colliders;
   Real dx;
+  Real shift;  ///< of the kernel
   double speed_limit;
   std::uint8_t* moved_to;
   Index* reached;
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(confine_threads) confine_packed(const ConfineA
         first.v[k] = to[k];
       }
       if (changed) a.particles.quad[0][s] = first;
-      a.moved_to[s] = moves.add(to, inverse_dx, bin.block, a.tally);
+      a.moved_to[s] = moves.add(to, inverse_dx, a.shift, bin.block, a.tally);
     }
     __syncthreads();
     moves.write(a.reached + Size{b} * Reach<D>::cells, t, confine_threads);
@@ -219,10 +220,19 @@ void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename C
   const bool contacts = !colliders.empty();
   const auto update = [&](const Array<Quad<Real>>& arenas, const Vec<Real, D>& gain, Array<Quad<Real>>& grid,
                           StepTally* tally) {
+    const GridArguments<Real, D> arguments{p.table.bin_index.view(p.tiles.view()),
+                                           p.groups,
+                                           p.table.blocks.data(),
+                                           p.table.block_count,
+                                           contacts ? p.near.data() + p.table.bin_count : nullptr,
+                                           arenas.data(),
+                                           gain,
+                                           grid.data(),
+                                           tally};
     ex.run("grid", [&] {
-      update_nodes<Real, D><<<ctas, threads, 0, ex.stream()>>>(
-          {p.table.bin_index.view(p.window), p.groups, p.table.blocks.data(), p.table.block_count,
-           contacts ? p.near.data() + p.table.bin_count : nullptr, arenas.data(), gain, grid.data(), tally});
+      with_kernel(constants.kernel, [&]<int Kernel>(std::integral_constant<int, Kernel>) {
+        update_nodes<Real, D, Kernel><<<ctas, threads, 0, ex.stream()>>>(arguments);
+      });
       check(cudaGetLastError(), "grid");
     });
   };
@@ -250,7 +260,8 @@ void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typenam
                     double speed_limit, PackedParticles<Real, D>& p) {
   ex.run("confine", [&] {
     confine_packed<Real, D><<<walkers, confine_threads, 0, ex.stream()>>>(
-        {p.next.view(), p.table.bins.data(), p.near_bins.data(), colliders, constants.dx, speed_limit,
+        {p.next.view(), p.table.bins.data(), p.near_bins.data(), colliders, constants.dx,
+         Real(kernel_shift(constants.kernel)), speed_limit,
          p.moved_to.data(), p.reached.data(), next_marker(p), p.tally.data()});
     check(cudaGetLastError(), "confine");
   });

@@ -223,6 +223,7 @@ void packed_p2g(Exec& ex, const Constants<Real, D>& constants, double dt, const 
   constexpr int bytes = S::shared_quads * static_cast<int>(sizeof(Quad<Real>));
   check(cudaFuncSetAttribute(scatter<Real, D>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "p2g");
   const auto launch = [&](double step, Array<Quad<Real>>& arenas) {
+    if (!constants.fast()) return scatter_packed_any(ex, constants, step, inverse_density, arenas, p);
     ex.run("p2g", [&] {
       scatter<Real, D><<<static_cast<unsigned>(p.table.bin_count), S::threads, bytes, ex.stream()>>>(
           {p.now.view(), p.order.data(), p.table.bins.data(), p.table.cell_begin.data(), inverse_density.data(),

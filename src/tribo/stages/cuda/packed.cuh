@@ -1,9 +1,9 @@
 #pragma once
 
-#include <future>
 #include <vector>
 
 #include "tribo/stages/cuda/block_index.cuh"
+#include "tribo/state/packed.h"
 #include "tribo/state/particles.h"
 
 /// \file
@@ -18,8 +18,8 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 using Quad = Lanes<Real, 4>;
 
-/// Where a particle's numbers are: the first `scatter_quads` hold what P2G needs, those from `first_strain_quad` on
-/// what G2P does beside the position. What nobody changes, id and object, stays at `home`, the particle's place when it
+/// Where a particle's numbers are: the first `motion_quads` hold position, velocity and C, the first `scatter_quads`
+/// what P2G needs, those from `first_strain_quad` on what G2P does beside the position. What nobody changes, id and object, stays at `home`, the particle's place when it
 /// was packed; history is apart because most laws use none or one number of it.
 template <int D>
 struct PackedLayout;
@@ -28,6 +28,7 @@ struct PackedLayout<3> {  // x m | v C0 | C | C | tau | tau F8 home | F | F
   static constexpr int x = 0, m = 3, v = 4, C = 7, tau = 16, home = 23;
   TRIBO_HD static constexpr int F(int k) { return k == 8 ? 22 : 24 + k; }
   static constexpr int quads = 8;
+  static constexpr int motion_quads = 4;
   static constexpr int scatter_quads = 6;
   static constexpr int first_strain_quad = 5;
 };
@@ -36,14 +37,19 @@ struct PackedLayout<2> {  // x m v0 | v1 C | C3 tau | F | home - - -
   static constexpr int x = 0, m = 2, v = 3, C = 5, tau = 9, home = 16;
   TRIBO_HD static constexpr int F(int k) { return 12 + k; }
   static constexpr int quads = 5;
+  static constexpr int motion_quads = 3;
   static constexpr int scatter_quads = 3;
   static constexpr int first_strain_quad = 3;
 };
+/// Quads of PolyPIC's higher modes, which are apart.
+template <int D>
+inline constexpr int poly_quads = (poly_numbers<D> + 3) / 4;
 
 template <class Real, int D>
 struct PackedView {
   Quad<Real>* quad[PackedLayout<D>::quads];
   Real* history[2];
+  Quad<Real>* poly[poly_quads<D>];
 };
 
 /// Integers travel as the bits of numbers.
@@ -67,9 +73,10 @@ struct PackedParticle {
       for (int k = 0; k < 4; ++k) number[4 * q + k] = quad.v[k];
     }
   }
+  template <int From = 0, int To = Layout::quads>
   __device__ __forceinline__ void store(const PackedView<Real, D>& view, Index i) const {
 #pragma unroll
-    for (int q = 0; q < Layout::quads; ++q) {
+    for (int q = From; q < To; ++q) {
       Quad<Real> quad;
 #pragma unroll
       for (int k = 0; k < 4; ++k) quad.v[k] = number[4 * q + k];
@@ -93,7 +100,7 @@ struct StepTally {
   unsigned long long speed;       ///< largest |v| + |C| dx of a particle
   Index first_bad;                ///< lowest slot of a particle that is not finite
   std::uint32_t astray;           ///< a particle has moved farther than a cell
-  std::uint32_t left_window;      ///< a block is outside the window
+  std::uint32_t left_tiles;       ///< a block is in none of the tiles
   std::uint32_t finished;         ///< CTAs that have counted their segment
   Index near_bins, near_blocks;   ///< how many are listed
 };
@@ -156,36 +163,40 @@ struct BinTable {
 };
 
 template <class Real, int D>
-struct PackedParticles {
-  bool active = false;         ///< holds the state; the columns are a copy
-  bool columns_valid = false;  ///< and an up-to-date one
+struct PackedParticles final : PackedState {
+  bool columns_valid = false;  ///< the columns are an up-to-date copy
   Index count = 0;
 
   struct Copy {
     Array<Quad<Real>> quad[PackedLayout<D>::quads];
     Array<Real> history[2];
-    void resize(Index n) {
+    Array<Quad<Real>> poly[poly_quads<D>];
+    void resize(Index n, bool with_poly) {
       for (auto& array : quad) array.resize_discard(n);
       for (auto& array : history) array.resize_discard(n);
+      for (auto& array : poly) array.resize_discard(with_poly ? n : 0);
     }
     PackedView<Real, D> view() {
       PackedView<Real, D> v;
       for (int q = 0; q < PackedLayout<D>::quads; ++q) v.quad[q] = quad[q].data();
       for (int k = 0; k < 2; ++k) v.history[k] = history[k].data();
+      for (int q = 0; q < poly_quads<D>; ++q) v.poly[q] = poly[q].data();
       return v;
     }
     std::size_t bytes() const {
       std::size_t sum = history[0].bytes() + history[1].bytes();
       for (const auto& array : quad) sum += array.bytes();
+      for (const auto& array : poly) sum += array.bytes();
       return sum;
     }
   };
   Copy now, next;
+  Field<Real, D * D> gradient;   ///< of the velocity at each slot of `next`, between a general gather and `deform`
   Array<Index> id, object;       ///< of each particle, by its home
   Array<Index> order;            ///< slots in the order of bins and cells
   Array<std::uint8_t> moved_to;  ///< cell within reach, of each slot
 
-  TileWindow<D> window;
+  TileIndex<D> tiles;
   BinTable<Real, D> table, next_table;
   Array<Index> reached;        ///< [bin][cell in reach]: particles that have moved there
   Array<Index> reached_begin;  ///< where they go in their new bin
@@ -204,30 +215,21 @@ struct PackedParticles {
   Mailbox<StepOutcome> outcome;
   Mailbox<Index> group_begin;  ///< first bin of each material, and the end
   Mailbox<unsigned long long> stiffness_out;
-  std::vector<Index> group_bins;    ///< the same for the present table
-  cudaEvent_t told = nullptr;       ///< the outcome is there
-  std::shared_future<void> reader;  ///< of the columns, in another thread; broken off when it gave up
+  std::vector<Index> group_bins;       ///< the same for the present table
+  std::vector<Index> group_particles;  ///< first particle of each material, and the end: they never change places
+  cudaEvent_t told = nullptr;     ///< the outcome is there
 
-  PackedParticles() = default;
-  PackedParticles(const PackedParticles&) = delete;
-  PackedParticles& operator=(const PackedParticles&) = delete;
-  /// Before columns are written to.
-  void await_reader() {
-    if (reader.valid()) reader.wait();
-    reader = {};
-  }
-
-  ~PackedParticles() {
+  ~PackedParticles() override {
     await_reader();
     if (told != nullptr) cudaEventDestroy(told);
   }
 
-  std::size_t bytes() const {
+  std::size_t bytes() const override {
     return order.bytes() + moved_to.bytes() + table.bytes() + next_table.bytes() + reached.bytes() +
-           reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() +
+           reached_begin.bytes() + next_bin.bytes() + bin_total.bytes() + section_total.bytes() + tiles.bytes() +
            segment_begin.bytes() + near.bytes() + near_bins.bytes() + near_blocks.bytes() + arenas.bytes() +
            grid.bytes() + arenas_before.bytes() + grid_before.bytes() + now.bytes() + next.bytes() + id.bytes() +
-           object.bytes();
+           object.bytes() + gradient.bytes();
   }
 };
 

@@ -14,6 +14,7 @@ template <class Real, int D>
 struct PackParticle {
   ParticlesView<Real, D> from;
   PackedView<Real, D> to, other;
+  bool with_poly;
   Index* id;
   Index* object;
   Index* order;
@@ -38,6 +39,12 @@ struct PackParticle {
     id[i] = from.id[0][i];
     object[i] = from.object[0][i];
     particle.store(to, i);
+    if (with_poly)
+      for (int q = 0; q < poly_quads<D>; ++q) {
+        Quad<Real> quad(Real(0));
+        for (int k = 0; k < 4 && 4 * q + k < poly_numbers<D>; ++k) quad.v[k] = from.poly[4 * q + k][i];
+        to.poly[q][i] = quad;
+      }
     order[i] = i;
   }
 };
@@ -46,6 +53,7 @@ struct PackParticle {
 template <class Real, int D>
 struct UnpackParticle {
   PackedView<Real, D> from;
+  bool with_poly;
   const Index* id;
   const Index* object;
   const Index* order;
@@ -67,13 +75,18 @@ struct UnpackParticle {
     for (int k = 0; k < 2; ++k) to.history[k][i] = from.history[k][slot];
     for (int k = 0; k < Sym<Real, D>::size; ++k) to.tau[k][i] = particle.number[Layout::tau + k];
     to.m[0][i] = particle.number[Layout::m];
+    if (with_poly)
+      for (int q = 0; q < poly_quads<D>; ++q) {
+        const Quad<Real> quad = from.poly[q][slot];
+        for (int k = 0; k < 4 && 4 * q + k < poly_numbers<D>; ++k) to.poly[4 * q + k][i] = quad.v[k];
+      }
     const Index home = index_from(particle.number[Layout::home]);
     to.id[0][i] = id[home];
     to.object[0][i] = object[home];
   }
 };
 
-template <class Real, int D>
+template <class Real, int D, int Kernel>
 struct BeginCell {
   FieldView<Real, D> x;
   Real inverse_dx;
@@ -81,9 +94,14 @@ struct BeginCell {
   Index* cell_begin;
   __device__ void operator()(Index i) const {
     const Bin<D> bin = bins[i / BlockShape<D>::nodes];
-    cell_begin[i] = first_of_cell<3>(x, inverse_dx, bin, i % BlockShape<D>::nodes) - bin.begin;
+    cell_begin[i] = first_of_cell<Kernel>(x, inverse_dx, bin, i % BlockShape<D>::nodes) - bin.begin;
   }
 };
+
+template <class Real, int D>
+PackedParticles<Real, D>& packed_of(Workspace<Real, D>& work) {
+  return static_cast<PackedParticles<Real, D>&>(*work.packed);
+}
 
 /// Gives the memory of stages back that packed steps do without. Most scenes sort in full but once.
 template <class Real, int D>
@@ -95,43 +113,50 @@ void drop_scratch(Workspace<Real, D>& work) {
   work.grid_valid = false;
 }
 
-/// The state's sorted columns as the packed state. False when it cannot be.
+/// The state's sorted columns as the packed state.
 template <class Real, int D>
-bool pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
-  PackedParticles<Real, D>& p = work.packed;
+void pack(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
+  if (work.packed == nullptr) work.packed = std::make_unique<PackedParticles<Real, D>>();
+  PackedParticles<Real, D>& p = packed_of(work);
   const Index n = state.count;
+  const bool poly = state.particles.poly.used;
   p.groups = static_cast<int>(constants.laws.size());
   p.count = n;
-  if (!adopt_bins(ex, state.bins, state.bin_count, p)) return false;
+  adopt_bins(ex, state.bins, state.bin_count, p);
   if (p.now.quad[0].size() == 0) drop_scratch(work);
-  p.now.resize(n);
-  p.next.resize(n);
+  p.now.resize(n, poly);
+  p.next.resize(n, poly);
+  p.gradient.used = !constants.fast();
+  p.gradient.resize_discard(n);
   p.id.resize_discard(n);
   p.object.resize_discard(n);
   p.order.resize_discard(n);
   p.moved_to.resize_discard(n);
   parallel_for(ex, "pack", n,
-               PackParticle<Real, D>{view(state.particles), p.now.view(), p.next.view(), p.id.data(), p.object.data(),
-                                     p.order.data()});
-  parallel_for(ex, "pack", state.bin_count * BlockShape<D>::nodes,
-               BeginCell<Real, D>{view(state.particles.x), Real(1) / constants.dx, p.table.bins.data(),
-                                  p.table.cell_begin.data()});
+               PackParticle<Real, D>{view(state.particles), p.now.view(), p.next.view(), poly, p.id.data(),
+                                     p.object.data(), p.order.data()});
+  with_kernel(constants.kernel, [&]<int Kernel>(std::integral_constant<int, Kernel>) {
+    parallel_for(ex, "pack", state.bin_count * BlockShape<D>::nodes,
+                 BeginCell<Real, D, Kernel>{view(state.particles.x), Real(1) / constants.dx, p.table.bins.data(),
+                                            p.table.cell_begin.data()});
+  });
   p.group_bins.resize(static_cast<std::size_t>(p.groups) + 1);
   for (std::size_t g = 0; g < p.group_bins.size(); ++g) p.group_bins[g] = p.group_begin[g];
+  p.group_particles = work.group_particles;
   work.group_bins = p.group_bins;
   work.block_count = p.table.block_count;
   p.active = true;
   p.columns_valid = true;
-  return true;
 }
 
 /// Columns from records that are not sorted; they are the state now.
 template <class Real, int D>
 void give_up_order(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
-  PackedParticles<Real, D>& p = work.packed;
+  PackedParticles<Real, D>& p = packed_of(work);
   p.await_reader();
   parallel_for(ex, "pack", p.count,
-               UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), nullptr, view(state.particles)});
+               UnpackParticle<Real, D>{p.now.view(), state.particles.poly.used, p.id.data(), p.object.data(), nullptr,
+                                       view(state.particles)});
   state.bin_count = 0;
   work.grid_valid = false;
   p.active = false;
@@ -141,12 +166,13 @@ void give_up_order(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
 
 template <class Real, int D>
 void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
-  PackedParticles<Real, D>& p = work.packed;
+  if (work.packed == nullptr) return;
+  PackedParticles<Real, D>& p = packed_of(work);
   if (!p.active || p.columns_valid) return;
   p.await_reader();
-  parallel_for(
-      ex, "pack", p.count,
-      UnpackParticle<Real, D>{p.now.view(), p.id.data(), p.object.data(), p.order.data(), view(state.particles)});
+  parallel_for(ex, "pack", p.count,
+               UnpackParticle<Real, D>{p.now.view(), state.particles.poly.used, p.id.data(), p.object.data(),
+                                       p.order.data(), view(state.particles)});
   state.bin_count = p.table.bin_count;
   state.bins.resize_discard(state.bin_count);
   check(cudaMemcpyAsync(state.bins.data(), p.table.bins.data(),
@@ -159,26 +185,30 @@ void unpack_columns(Exec& ex, State<Real, D>& state, Workspace<Real, D>& work) {
 }
 
 template <class Real, int D>
-bool pack_if_possible(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
-  PackedParticles<Real, D>& p = work.packed;
-  if (!constants.fast()) return false;
+bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work) {
+  const bool active = work.packed != nullptr && work.packed->active;
   // Sinks take what they hold when particles are sorted in full.
-  if (p.active && work.sinks.count > 0 && state.sink_drift > 0.99) {
+  const bool drains = work.sinks.count > 0 && state.sink_drift > 0.99;
+  if (active && !drains) return true;
+  if (active) {
     take_columns(ex, state, work);
     state.bin_count = 0;
   }
-  if (p.active) return true;
   if (state.bin_count == 0 || state.drift > 0) sort_particles(ex, constants, state, work);
-  return state.count > 0 && pack(ex, constants, state, work);
+  if (state.count == 0) return false;
+  pack(ex, constants, state, work);
+  return true;
 }
 
 template <class Real, int D>
 PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
                           double speed_limit, State<Real, D>& state, Workspace<Real, D>& work) {
-  PackedParticles<Real, D>& p = work.packed;
+  PackedParticles<Real, D>& p = packed_of(work);
   const double dt = colliders.dt;
   // When memory runs out here, nothing has happened yet.
-  fit_nodes<Real>(ex, Size{p.table.bin_count} * BlockShape<D>::arena_nodes,
+  const int arena_nodes = with_kernel(
+      constants.kernel, []<int Kernel>(std::integral_constant<int, Kernel>) { return BlockShape<D, Kernel>::arena_nodes; });
+  fit_nodes<Real>(ex, Size{p.table.bin_count} * arena_nodes,
                   Size{p.table.block_count} * BlockShape<D>::nodes, p.table.block_count, constants.transfer.flip > 0,
                   p.arenas, p.grid, p.arenas_before, p.grid_before);
   clear_next_sets(ex, p);
@@ -202,13 +232,14 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
     state.wave_speed2 = std::fmax(state.wave_speed2, from_ordered_bits(p.stiffness_out[g]) / constants.densities[g]);
 
   const bool sortable = outcome.tally.astray == 0 && result.bad == Workspace<Real, D>::none;
-  const bool fits = outcome.tally.left_window == 0 && outcome.bins <= p.next_table.bins.size() &&
+  const bool fits = outcome.tally.left_tiles == 0 && outcome.bins <= p.next_table.bins.size() &&
                     outcome.blocks <= p.next_table.blocks.size();
   p.columns_valid = false;
   bool sorted = sortable && fits;
   if (sortable && !fits) {
     try {
-      sorted = rebin_with_room(ex, p);
+      rebin_with_room(ex, p);
+      sorted = true;
     } catch (const DeviceError&) {  // the step is taken; the sort before the next one will say what it lacks
     }
   }
@@ -227,7 +258,7 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                            \
   template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                  \
-  template bool pack_if_possible(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);     \
+  template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);           \
   template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double, \
                                      State<Real, D>&, Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)

@@ -42,8 +42,8 @@ struct AllSets {
 
 template <class Real, int D>
 AllSets<D> all_sets(PackedParticles<Real, D>& p, BinTable<Real, D>& table) {
-  const auto tiles = static_cast<Index>(p.window.count());
-  return {table.bin_index.view(p.window), table.grid_index.view(p.window), p.groups * tiles * tile_segments<D>,
+  const Index tiles = p.tiles.count;
+  return {table.bin_index.view(p.tiles.view()), table.grid_index.view(p.tiles.view()), p.groups * tiles * tile_segments<D>,
           (p.groups + 1) * tiles * tile_segments<D>, tiles};
 }
 
@@ -70,15 +70,27 @@ __device__ __forceinline__ Index scan_cta(Index value, Index* shared, Index& tot
   return before + sum - value;
 }
 
-/// values[i] <- values[0] + ... + values[i-1]; returns the sum of all. By one CTA.
+/// values[i] <- values[0] + ... + values[i-1]; returns the sum of all. By one CTA, each thread of which takes several
+/// values at a time, so that worlds of many tiles do not wait long for it.
 __device__ __forceinline__ Index scan_in_place(Index* values, Index n, Index* shared) {
+  constexpr int each = 8;
   Index carry = 0;
-  for (Index first = 0; first < n; first += threads) {
-    const Index i = first + static_cast<Index>(threadIdx.x);
-    const Index value = i < n ? __ldcg(values + i) : 0;
+  for (Index first = 0; first < n; first += each * threads) {
+    const Index own = first + each * static_cast<Index>(threadIdx.x);
+    Index value[each];
+    Index sum = 0;
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      value[k] = own + k < n ? __ldcg(values + own + k) : 0;
+      sum += value[k];
+    }
     Index total;
-    const Index before = scan_cta(value, shared, total);
-    if (i < n) values[i] = carry + before;
+    Index before = carry + scan_cta(sum, shared, total);
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      if (own + k < n) values[own + k] = before;
+      before += value[k];
+    }
     carry += total;
   }
   return carry;
@@ -151,7 +163,7 @@ __global__ void __launch_bounds__(threads)
     const bool too_fast = __longlong_as_double(static_cast<long long>(tally.grid_speed)) > end.speed_limit;
     *end.plan = {
         bins, blocks,
-        !too_fast && tally.astray == 0 && tally.left_window == 0 && bins <= end.bin_room && blocks <= end.block_room};
+        !too_fast && tally.astray == 0 && tally.left_tiles == 0 && bins <= end.bin_room && blocks <= end.block_room};
     *end.tally = {0, 0, 0x7fffffff, 0, 0, 0, 0, 0};
   }
   __threadfence_system();
@@ -175,7 +187,7 @@ __global__ void __launch_bounds__(threads) list_blocks(const AllSets<D> sets, co
   Index total;
   const Index number = segment_begin[segment] + scan_cta(__popc(word), shared, total);
   own.before[Size{at} * threads + t] = static_cast<std::uint32_t>(number);
-  const Cell<D> corner = own.window.block_at(tile % sets.tiles, 0);
+  const Cell<D> corner = own.tiles.corner(tile % sets.tiles);
   for (int w = 0; w < 32; ++w) {
     const std::uint32_t bits = __shfl_sync(~0u, word, w);
     const Index first = __shfl_sync(~0u, number, w);
@@ -439,7 +451,7 @@ void distribute(Exec& ex, PackedParticles<Real, D>& p) {
   const auto room = static_cast<unsigned>(p.next_table.bins.size());
   ex.run("sort", [&] {
     count_cells<D><<<(room + warps - 1) / warps, threads, 0, ex.stream()>>>(
-        p.table.bin_index.view(p.window), p.plan.data(), p.next_table.bins.data(), p.reached.data(),
+        p.table.bin_index.view(p.tiles.view()), p.plan.data(), p.next_table.bins.data(), p.reached.data(),
         p.reached_begin.data(), p.next_bin.data(), p.next_table.cell_begin.data(), p.bin_total.data(),
         p.section_total.data());
     begin_bins<D><<<(room + section - 1) / section, threads, 0, ex.stream()>>>(
@@ -454,62 +466,6 @@ void distribute(Exec& ex, PackedParticles<Real, D>& p) {
 void tell(Exec& ex, cudaEvent_t& told) {
   if (told == nullptr) check(cudaEventCreateWithFlags(&told, cudaEventDisableTiming), "event creation");
   check(cudaEventRecord(told, ex.stream()), "sort");
-}
-
-/// Most tiles of a window, all sets together: 256 MiB of bits and numbers. Beyond, going through the window would cost
-/// more than a sort.
-constexpr std::int64_t most_tiles = std::int64_t{1} << 14;
-
-template <class Real, int D>
-bool set_window(Exec& ex, const Cell<D>& low, const Cell<D>& high, PackedParticles<Real, D>& p) {
-  TileWindow<D> window = TileWindow<D>::around(low, high);
-  for (int k = 0; k < D; ++k) {  // particles will move
-    window.low[k] -= 1;
-    window.tiles[k] += 2;
-  }
-  double tiles = p.groups + 1;
-  for (int k = 0; k < D; ++k) tiles *= window.tiles[k];
-  if (tiles > static_cast<double>(most_tiles)) return false;
-  p.window = window;
-  const std::int64_t each = window.count();
-  for (BinTable<Real, D>* table : {&p.table, &p.next_table}) {
-    table->bin_index.resize(each * p.groups);
-    table->grid_index.resize(each);
-    for (BlockIndex<D>* index : {&table->bin_index, &table->grid_index})
-      for (Array<std::uint32_t>* array : {&index->bits, &index->used})
-        check(cudaMemsetAsync(array->data(), 0, static_cast<std::size_t>(array->size()) * sizeof(std::uint32_t),
-                              ex.stream()),
-              "sort");
-  }
-  p.segment_begin.resize_discard(each * (p.groups + 1) * tile_segments<D>);
-  return true;
-}
-
-template <class T>
-void at_least(Array<T>& array, Size n) {
-  if (n > array.size()) array.resize_discard(n);
-}
-
-/// Room for so many bins and grid blocks in what a step writes. What the present step has counted is kept.
-template <class Real, int D>
-void make_room(Exec& ex, Index bins, Index blocks, PackedParticles<Real, D>& p) {
-  if (bins > p.next_table.bins.size()) {
-    const Index room = bins + bins / 4 + 64;
-    p.next_table.bins.resize_discard(room);
-    p.next_table.cell_begin.resize_discard(Size{room} * BlockShape<D>::nodes);
-    at_least(p.bin_total, room);
-    at_least(p.section_total, room / section + 1);
-    // By bins of the present step, which these will be.
-    if (Size{room} * Reach<D>::cells > p.reached.size()) resize_keep(ex, p.reached, Size{room} * Reach<D>::cells);
-    at_least(p.reached_begin, Size{room} * Reach<D>::cells);
-    at_least(p.next_bin, Size{room} * Reach<D>::neighbors);
-  }
-  if (blocks > p.next_table.blocks.size()) p.next_table.blocks.resize_discard(blocks + blocks / 4 + 64);
-}
-
-template <class T>
-void fill_zero(Exec& ex, Array<T>& array) {
-  check(cudaMemsetAsync(array.data(), 0, static_cast<std::size_t>(array.size()) * sizeof(T), ex.stream()), "sort");
 }
 
 template <int D>
@@ -540,11 +496,151 @@ typename CornersOfBins<D>::Box corners(Exec& ex, const Array<Bin<D>>& bins, Inde
                 CornersOfBins<D>{bins.data()}, JoinCorners<D>{});
 }
 
+/// Most tiles of a window, all sets together, that are all given bits: going through them costs a few microseconds, and
+/// finding one nothing.
+constexpr double most_tiles_unlisted = 2048;
+/// Blocks around the present ones whose tiles are listed: no particle leaves them for four steps to each.
+constexpr int listed_around = 8;
+static_assert(listed_around < 1 << tile_bits<3>);
+
+/// Puts the tiles around each bin into a hash table.
+template <int D>
+struct InsertTiles {
+  const Bin<D>* bins;
+  TileWindow<D> window;
+  std::uint64_t* keys;
+  std::uint32_t mask;
+  Index* found;
+
+  __device__ void operator()(Index i) const {
+    for (int corner = 0; corner < 1 << D; ++corner) {
+      Cell<D> block = bins[i].block;
+      for (int k = 0; k < D; ++k) block[k] += (corner >> k & 1) != 0 ? listed_around : -listed_around;
+      insert(static_cast<std::uint64_t>(window.tile_of(block)) + 1);
+    }
+  }
+
+ private:
+  __device__ void insert(std::uint64_t key) const {
+    std::uint32_t at = TileMap<D>::place(key) & mask;
+    for (std::uint32_t tries = 0; tries <= mask; ++tries, at = (at + 1) & mask) {
+      auto* const place = reinterpret_cast<unsigned long long*>(keys + at);
+      unsigned long long held = *static_cast<volatile unsigned long long*>(place);
+      if (held == 0) held = atomicCAS(place, 0ull, static_cast<unsigned long long>(key));
+      if (held == 0) atomicAdd(found, 1);
+      if (held == 0 || held == key) return;
+    }
+  }
+};
+/// The table's codes, in any order.
+struct CollectTiles {
+  const std::uint64_t* keys;
+  std::uint64_t* codes;
+  Index* collected;
+  __device__ void operator()(Index i) const {
+    if (keys[i] != 0) codes[atomicAdd(collected, 1)] = keys[i] - 1;
+  }
+};
+/// Tells the table where its tiles are in the sorted list.
+template <int D>
+struct NumberTiles {
+  const std::uint64_t* codes;
+  const std::uint64_t* keys;
+  std::uint32_t mask;
+  Index* slots;
+  __device__ void operator()(Index i) const {
+    const std::uint64_t key = codes[i] + 1;
+    std::uint32_t at = TileMap<D>::place(key) & mask;
+    while (keys[at] != key) at = (at + 1) & mask;
+    slots[at] = i;
+  }
+};
+
+template <class T>
+void fill_zero(Exec& ex, Array<T>& array) {
+  check(cudaMemsetAsync(array.data(), 0, static_cast<std::size_t>(array.size()) * sizeof(T), ex.stream()), "sort");
+}
+
+template <int D>
+void list_tiles(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, TileIndex<D>& tiles) {
+  tiles.found.resize_discard(2);
+  Index found = 0;
+  for (Index size = 1024;; size *= 2) {
+    tiles.keys.resize_discard(size);
+    tiles.slots.resize_discard(size);
+    fill_zero(ex, tiles.keys);
+    fill_zero(ex, tiles.found);
+    parallel_for(ex, "sort", bin_count,
+                 InsertTiles<D>{bins.data(), tiles.window, tiles.keys.data(), static_cast<std::uint32_t>(size - 1),
+                                tiles.found.data()});
+    copy_to_host(ex, tiles.found, &found, 1);
+    if (found <= size / 2) break;
+  }
+  tiles.count = found;
+  tiles.codes.resize_discard(found);
+  tiles.order.resize_discard(found);
+  parallel_for(ex, "sort", static_cast<Index>(tiles.keys.size()),
+               CollectTiles{tiles.keys.data(), tiles.codes.data(), tiles.found.data() + 1});
+  int bits = 1;
+  while (tiles.window.count() >> bits != 0) ++bits;
+  tiles.sorter.sort(ex, "sort", tiles.codes, tiles.order, found, bits);
+  parallel_for(ex, "sort", found,
+               NumberTiles<D>{tiles.codes.data(), tiles.keys.data(), static_cast<std::uint32_t>(tiles.keys.size() - 1),
+                              tiles.slots.data()});
+}
+
+/// Tiles for some bins and what is around them, and no bits set.
+template <class Real, int D>
+void set_tiles(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p) {
+  const auto box = corners(ex, bins, bin_count);
+  p.tiles.window = TileWindow<D>::around(box.low, box.high);
+  double all = p.groups + 1;
+  for (int k = 0; k < D; ++k) {  // particles will move
+    p.tiles.window.low[k] -= 1;
+    p.tiles.window.tiles[k] += 2;
+    all *= p.tiles.window.tiles[k];
+  }
+  p.tiles.listed = all > most_tiles_unlisted;
+  if (p.tiles.listed)
+    list_tiles(ex, bins, bin_count, p.tiles);
+  else
+    p.tiles.count = static_cast<Index>(p.tiles.window.count());
+  for (BinTable<Real, D>* table : {&p.table, &p.next_table}) {
+    table->bin_index.resize(Size{p.tiles.count} * p.groups);
+    table->grid_index.resize(p.tiles.count);
+    for (BlockIndex<D>* index : {&table->bin_index, &table->grid_index})
+      for (Array<std::uint32_t>* array : {&index->bits, &index->used}) fill_zero(ex, *array);
+  }
+  p.segment_begin.resize_discard(Size{p.tiles.count} * (p.groups + 1) * tile_segments<D>);
+}
+
+template <class T>
+void at_least(Array<T>& array, Size n) {
+  if (n > array.size()) array.resize_discard(n);
+}
+
+/// Room for so many bins and grid blocks in what a step writes. What the present step has counted is kept.
+template <class Real, int D>
+void make_room(Exec& ex, Index bins, Index blocks, PackedParticles<Real, D>& p) {
+  if (bins > p.next_table.bins.size()) {
+    const Index room = bins + bins / 4 + 64;
+    p.next_table.bins.resize_discard(room);
+    p.next_table.cell_begin.resize_discard(Size{room} * BlockShape<D>::nodes);
+    at_least(p.bin_total, room);
+    at_least(p.section_total, room / section + 1);
+    // By bins of the present step, which these will be.
+    if (Size{room} * Reach<D>::cells > p.reached.size()) resize_keep(ex, p.reached, Size{room} * Reach<D>::cells);
+    at_least(p.reached_begin, Size{room} * Reach<D>::cells);
+    at_least(p.next_bin, Size{room} * Reach<D>::neighbors);
+  }
+  if (blocks > p.next_table.blocks.size()) p.next_table.blocks.resize_discard(blocks + blocks / 4 + 64);
+}
+
 template <class Real, int D>
 void mark_all(Exec& ex, const Array<Bin<D>>& bins, Index count, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   parallel_for(
       ex, "sort", count,
-      MarkBin<D>{bins.data(), {table.bin_index.view(p.window), table.grid_index.view(p.window), p.tally.data()}});
+      MarkBin<D>{bins.data(), {table.bin_index.view(p.tiles.view()), table.grid_index.view(p.tiles.view()), p.tally.data()}});
 }
 
 const StepOutcome& wait(cudaEvent_t told, const Mailbox<StepOutcome>& outcome) {
@@ -568,14 +664,9 @@ void rebin(Exec& ex, double speed_limit, PackedParticles<Real, D>& p) {
 }
 
 template <class Real, int D>
-bool rebin_with_room(Exec& ex, PackedParticles<Real, D>& p) {
-  if (p.outcome[0].tally.left_window != 0) {
-    auto box = corners(ex, p.table.bins, p.table.bin_count);
-    for (int k = 0; k < D; ++k) {
-      box.low[k] -= 1;
-      box.high[k] += 2;
-    }
-    if (!set_window(ex, box.low, box.high, p)) return false;
+void rebin_with_room(Exec& ex, PackedParticles<Real, D>& p) {
+  if (p.outcome[0].tally.left_tiles != 0) {
+    set_tiles(ex, p.table.bins, p.table.bin_count, p);
     mark_all(ex, p.table.bins, p.table.bin_count, p.table, p);
     count_sets(ex, std::numeric_limits<double>::infinity(), p.table, p);
     // The present bins are listed already; their numbers are what is wanted.
@@ -583,7 +674,7 @@ bool rebin_with_room(Exec& ex, PackedParticles<Real, D>& p) {
     ex.run("sort", [&] {
       mark_moves<D><<<static_cast<unsigned>(p.table.bin_count), 64, 0, ex.stream()>>>(
           p.table.bins.data(), p.reached.data(),
-          {p.next_table.bin_index.view(p.window), p.next_table.grid_index.view(p.window), p.tally.data()});
+          {p.next_table.bin_index.view(p.tiles.view()), p.next_table.grid_index.view(p.tiles.view()), p.tally.data()});
       check(cudaGetLastError(), "sort");
     });
     count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
@@ -596,11 +687,10 @@ bool rebin_with_room(Exec& ex, PackedParticles<Real, D>& p) {
   list_sets(ex, p.next_table, p);
   distribute(ex, p);
   wait(p.told, p.outcome);
-  return true;
 }
 
 template <class Real, int D>
-bool adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p) {
+void adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p) {
   p.tally.resize_discard(1);
   p.plan.resize_discard(1);
   p.stiffness.resize_discard(p.groups);
@@ -609,9 +699,7 @@ bool adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedPart
   p.stiffness_out.resize(static_cast<std::size_t>(p.groups));
   fill_zero(ex, p.stiffness);
   fill_zero(ex, p.tally);
-  auto box = corners(ex, bins, bin_count);
-  for (int k = 0; k < D; ++k) box.high[k] += 1;
-  if (!set_window(ex, box.low, box.high, p)) return false;
+  set_tiles(ex, bins, bin_count, p);
   make_room(ex, bin_count, 1, p);
   mark_all(ex, bins, bin_count, p.next_table, p);
   count_sets(ex, std::numeric_limits<double>::infinity(), p.next_table, p);
@@ -629,14 +717,13 @@ bool adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedPart
   p.next_table.block_count = p.outcome[0].blocks;
   std::swap(p.table, p.next_table);
   make_room(ex, bin_count, p.table.block_count, p);
-  return true;
 }
 
 #define TRIBO_INSTANTIATE(Real, D)                                 \
   template void clear_next_sets(Exec&, PackedParticles<Real, D>&); \
   template void rebin(Exec&, double, PackedParticles<Real, D>&);   \
-  template bool rebin_with_room(Exec&, PackedParticles<Real, D>&); \
-  template bool adopt_bins(Exec&, const Array<Bin<D>>&, Index, PackedParticles<Real, D>&);
+  template void rebin_with_room(Exec&, PackedParticles<Real, D>&); \
+  template void adopt_bins(Exec&, const Array<Bin<D>>&, Index, PackedParticles<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

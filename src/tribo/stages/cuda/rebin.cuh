@@ -10,10 +10,11 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// `shift` is the kernel's.
 template <class Real, int D>
-TRIBO_HD Cell<D> base_cell(const Vec<Real, D>& x, Real inverse_dx) {
+TRIBO_HD Cell<D> base_cell(const Vec<Real, D>& x, Real inverse_dx, Real shift) {
   Cell<D> cell;
-  for (int k = 0; k < D; ++k) cell[k] = static_cast<std::int32_t>(base_node<3>(in_cells(x[k], inverse_dx)));
+  for (int k = 0; k < D; ++k) cell[k] = static_cast<std::int32_t>(floor(in_cells(x[k], inverse_dx) - shift));
   return cell;
 }
 
@@ -65,7 +66,7 @@ struct Marker {
       bool inside = corner > 0 || bins.mark(bin.group, block);
       for (int k = 0; k < D; ++k) block[k] += corner >> (D - 1 - k) & 1;
       inside = grid.mark(0, block) && inside;
-      if (!inside) tally->left_window = 1;
+      if (!inside) tally->left_tiles = 1;
     }
   }
 };
@@ -82,9 +83,9 @@ struct MoveCount {
   }
   /// Cell of a particle that is now at x; it is counted. Beyond reach it is only noted that there is one.
   template <class Real>
-  __device__ __forceinline__ std::uint8_t add(const Vec<Real, D>& x, Real inverse_dx, const Cell<D>& block,
+  __device__ __forceinline__ std::uint8_t add(const Vec<Real, D>& x, Real inverse_dx, Real shift, const Cell<D>& block,
                                               StepTally* tally) {
-    const Cell<D> cell = base_cell(x, inverse_dx);
+    const Cell<D> cell = base_cell(x, inverse_dx, shift);
     Cell<D> local;
     bool within = true;
     for (int k = 0; k < D; ++k) {
@@ -114,17 +115,16 @@ template <class Real, int D>
 void rebin(Exec& ex, double speed_limit, PackedParticles<Real, D>& p);
 
 /// Once more, with more room: after the host has seen that there were more blocks than memory for them, or that a block
-/// is outside the window. False when no window holds the blocks; then the particles of `next` are not sorted.
+/// is in none of the tiles.
 template <class Real, int D>
-bool rebin_with_room(Exec& ex, PackedParticles<Real, D>& p);
+void rebin_with_room(Exec& ex, PackedParticles<Real, D>& p);
 
 /// Empties the next step's sets.
 template <class Real, int D>
 void clear_next_sets(Exec& ex, PackedParticles<Real, D>& p);
 
-/// The table of bins that are sorted already, but for the starts of their cells. False when the blocks are spread so
-/// far that no window holds them.
+/// The table of bins that are sorted already, but for the starts of their cells.
 template <class Real, int D>
-bool adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p);
+void adopt_bins(Exec& ex, const Array<Bin<D>>& bins, Index bin_count, PackedParticles<Real, D>& p);
 
 }  // namespace tribo::TRIBO_BACKEND

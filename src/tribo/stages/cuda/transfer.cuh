@@ -24,6 +24,18 @@ template <class Real, int D>
 void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
                 PackedParticles<Real, D>& p);
 
+/// P2G and G2P for any kernel, modes and force; laws have a kernel of their own then, so that not each of them is compiled
+/// for each scheme.
+template <class Real, int D>
+void scatter_packed_any(Exec& ex, const Constants<Real, D>& constants, double dt, const Array<Real>& inverse_density,
+                        Array<Quad<Real>>& arenas, PackedParticles<Real, D>& p);
+template <class Real, int D>
+void gather_packed_any(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
+                       PackedParticles<Real, D>& p);
+template <class Real, int D>
+void deform_packed(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit,
+                   PackedParticles<Real, D>& p);
+
 /// The way back of particles beyond colliders.
 template <class Real, int D>
 void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
@@ -31,7 +43,7 @@ void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typenam
 
 template <class Real, int D>
 Marker<D> next_marker(PackedParticles<Real, D>& p) {
-  return {p.next_table.bin_index.view(p.window), p.next_table.grid_index.view(p.window), p.tally.data()};
+  return {p.next_table.bin_index.view(p.tiles.view()), p.next_table.grid_index.view(p.tiles.view()), p.tally.data()};
 }
 
 __device__ __forceinline__ bool is_cancelled(const StepTally* tally, double speed_limit) {
