@@ -68,6 +68,9 @@ class MeditParser {
         vertices();
       } else if (word == "Tetrahedra") {
         tets();
+      } else if (word == "Hexahedra" || word == "Prisms" || word == "Pyramids") {
+        maker_.add_other_solids(scan_.count(scan_.whole("the number of elements"), 12, "elements"));
+        skip(word);
       } else if (word == "End") {
         has_end = true;
       } else {
@@ -310,9 +313,13 @@ class GmshParser {
     if (is_tet) {
       maker_.add_tet(number, tet);
       if (type != 4) maker_.found_middle_nodes();
-    } else {
-      maker_.add_other();
+    } else if (is_solid(type)) {
+      maker_.add_other_solids(1);
     }
+  }
+  /// Hexahedra, prisms and pyramids of any order.
+  static bool is_solid(std::int64_t type) {
+    return (type >= 5 && type <= 7) || (type >= 12 && type <= 14) || (type >= 17 && type <= 19);
   }
   /// Nodes of elements by their type, from 1.
   std::size_t node_count(std::int64_t type) const {

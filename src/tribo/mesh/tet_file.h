@@ -18,8 +18,8 @@ struct TetFile {
   std::vector<std::int64_t> vertex_numbers;  ///< as the file calls them
   std::vector<Vec<std::int32_t, 4>> tets;    ///< positions in `vertices`
   std::vector<std::int64_t> tet_numbers;
-  std::size_t other_elements = 0;  ///< triangles, hexahedra, ...: left out
-  bool has_middle_nodes = false;   ///< of curved tets, of which the corners are used
+  std::size_t other_solids = 0;   ///< hexahedra, prisms, pyramids: a part of the body that is no tets
+  bool has_middle_nodes = false;  ///< of curved tets, of which the corners are used
 };
 
 TetFile parse_gmsh(std::string_view bytes, const std::string& file);
@@ -41,7 +41,7 @@ class TetFileMaker {
     out_.tet_numbers.push_back(number);
     corners_.push_back(corners);
   }
-  void add_other() { ++out_.other_elements; }
+  void add_other_solids(std::size_t count) { out_.other_solids += count; }
   void found_middle_nodes() { out_.has_middle_nodes = true; }
   std::size_t vertex_count() const { return out_.vertices.size(); }
   std::size_t tet_count() const { return corners_.size(); }

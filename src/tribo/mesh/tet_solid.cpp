@@ -25,19 +25,16 @@ constexpr double flat = 1e-9;
 class TetChecker {
  public:
   TetChecker(const TetFile& tets, double scale, const std::string& file) : in_(tets), file_(file) {
-    if (in_.tets.empty())
-      fail_in_file(file_, in_.other_elements > 0
-                              ? fmt::format("has no tets, but {} other elements; mesh the volume with tets, and save "
-                                            "all of it",
-                                            in_.other_elements)
-                              : std::string("has no tets; mesh the volume, and save all of it"));
+    if (in_.other_solids > 0)
+      fail_in_file(file_, fmt::format("has {} that {} no tet (hexahedra, prisms or pyramids); cut these into tets, or "
+                                      "mesh once more",
+                                      plural(in_.other_solids, "element"), in_.other_solids == 1 ? "is" : "are"));
+    if (in_.tets.empty()) fail_in_file(file_, "has no tets; mesh the volume, and save all of it");
     take_vertices(scale);
     check_volumes();
     check_twins();
     check_faces();
     note_edges();
-    if (in_.other_elements > 0)
-      out_.notes.push_back(fmt::format("{} that are no tets left out", plural(in_.other_elements, "element")));
     if (in_.has_middle_nodes) out_.notes.emplace_back("of curved tets the corners are used");
   }
   TetSolid take() { return std::move(out_); }

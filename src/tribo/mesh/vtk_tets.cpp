@@ -61,6 +61,13 @@ double raw_value(Scanner& scan, Kind kind, const char* what) {
   return 0;
 }
 
+/// Voxels, hexahedra, prisms, pyramids and polyhedra of any order, by VTK's number of the type of a cell.
+bool is_other_solid(double type) {
+  constexpr double ranges[][2] = {{11, 16}, {25, 27}, {29, 29}, {31, 33}, {41, 42}, {71, 74}, {78, 81}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [&](const auto& range) { return type >= range[0] && type <= range[1]; });
+}
+
 /// Cells as both formats have them, to tets: cell i has the corners from offset i - 1 to offset i.
 void add_cells(const std::vector<double>& points, const std::vector<double>& corners,
                const std::vector<double>& offsets, const std::vector<double>& types, const std::string& file,
@@ -94,8 +101,8 @@ void add_cells(const std::vector<double>& points, const std::vector<double>& cor
       }
       maker.add_tet(cell, four);
       if (types[i] == curved_tet) maker.found_middle_nodes();
-    } else {
-      maker.add_other();
+    } else if (is_other_solid(types[i])) {
+      maker.add_other_solids(1);
     }
     begin = end;
   }

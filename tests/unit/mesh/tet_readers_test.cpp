@@ -291,6 +291,9 @@ TEST(TetReaders, SayWhatIsWrongWithAFile) {
             "a.vtk: cell 0 is a tet of 3 points; expected 4");
   EXPECT_EQ(said("a.vtu", with(as_vtu(mesh, Coding::ascii), "type=", "compressor=\"vtkZLibDataCompressor\" type=")),
             "a.vtu: its numbers are compressed; save it uncompressed, or as .vtk");
+  EXPECT_EQ(
+      said("a.vtk", with(vtk, "CELL_TYPES 13\n5", "CELL_TYPES 13\n12")),
+      "a.vtk: has 1 element that is no tet (hexahedra, prisms or pyramids); cut these into tets, or mesh once more");
   std::string short_row = with(tetgen[0].bytes, "\n3  ", "\n3  # ");
   EXPECT_EQ(complaint({{"a.node", short_row}, tetgen[1]}), "a.node:7: the line has too few numbers");
   EXPECT_EQ(said("a.mesh", "MeshVersionFormatted 1 Dimension 3 Vertices 1 0 0 0 0 Triangles 1 1 1 1 0 End"),
