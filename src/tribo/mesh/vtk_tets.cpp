@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "tribo/mesh/inflate.h"
 #include "tribo/mesh/scanner.h"
 #include "tribo/mesh/tet_file.h"
 
@@ -220,7 +221,8 @@ class VtkParser {
   const std::string& file_;
 };
 
-/// VTK's XML format for unstructured grids (.vtu), with numbers as text, in base 64, or appended; not compressed.
+/// VTK's XML format for unstructured grids (.vtu), with numbers as text, in base 64, or appended; plain or compressed
+/// with zlib.
 class VtuParser {
  public:
   VtuParser(std::string_view bytes, const std::string& file) : all_(bytes), file_(file) {}
@@ -320,7 +322,10 @@ class VtuParser {
   void header(std::string_view tag) {
     if (attribute(tag, "type") != "UnstructuredGrid")
       fail("expected the type UnstructuredGrid, got " + shown_word(attribute(tag, "type")));
-    if (!attribute(tag, "compressor").empty()) fail("its numbers are compressed; save it uncompressed, or as .vtk");
+    const std::string_view compressor = attribute(tag, "compressor");
+    compressed_ = !compressor.empty();
+    if (compressed_ && compressor != "vtkZLibDataCompressor")
+      fail("its numbers are compressed by " + shown_word(compressor) + "; save it uncompressed, or as .vtk");
     big_endian_ = attribute(tag, "byte_order") == "BigEndian";
     wide_header_ = attribute(tag, "header_type") == "UInt64";
   }
@@ -375,19 +380,52 @@ class VtuParser {
       decoded = from_base_64(source);
       source = decoded;
     }
-    Scanner scan(source, file_);
+    std::string inflated;
+    if (compressed_) {
+      inflated = from_blocks(source, name);
+      source = inflated;
+    } else {
+      Scanner scan = scanner(source);
+      const std::uint64_t bytes = length(scan);
+      if (bytes > scan.left()) damaged(name);
+      source = source.substr(scan.place(), bytes);
+    }
+    if (source.size() % size_of(array.kind) != 0) damaged(name);
+    Scanner scan = scanner(source);
+    out.resize(source.size() / size_of(array.kind));
+    for (double& x : out) x = raw_value(scan, array.kind, "a number");
+    return out;
+  }
+  [[noreturn]] void damaged(const char* name) const {
+    fail(std::string("the array of ") + name +
+         " is not whole; the file is cut short or damaged, write or copy it once more");
+  }
+  Scanner scanner(std::string_view bytes) const {
+    Scanner scan(bytes, file_);
     scan.big_endian = big_endian_;
     scan.binary = true;
-    const std::size_t header = wide_header_ ? 8 : 4;
-    if (source.size() < header)
-      fail(std::string("ends within ") + name + "; it is cut short, write or copy it once more");
-    const std::uint64_t bytes =
-        wide_header_ ? scan.raw<std::uint64_t>("a length") : scan.raw<std::uint32_t>("a length");
-    if (bytes > scan.left() || bytes % size_of(array.kind) != 0)
-      fail(fmt::format("{} should be {} bytes long, which are not there; the file is cut short or damaged", name,
-                       bytes));
-    out.resize(bytes / size_of(array.kind));
-    for (double& x : out) x = raw_value(scan, array.kind, "a number");
+    return scan;
+  }
+  std::uint64_t length(Scanner& scan) const {
+    return wide_header_ ? scan.raw<std::uint64_t>("a length") : scan.raw<std::uint32_t>("a length");
+  }
+  /// Lengths first: number of blocks, size of a block before compression, that of the last one or 0 when it is full,
+  /// then of every block after compression.
+  std::string from_blocks(std::string_view source, const char* name) const {
+    Scanner scan = scanner(source);
+    const std::uint64_t blocks = length(scan), full = length(scan), rest = length(scan);
+    if (blocks > scan.left() / (wide_header_ ? 8 : 4)) damaged(name);
+    std::vector<std::uint64_t> sizes(blocks);
+    for (std::uint64_t& size : sizes) size = length(scan);
+    std::string out;
+    for (std::size_t b = 0; b < sizes.size(); ++b) {
+      if (sizes[b] > scan.left()) damaged(name);
+      const std::optional<std::string> block =
+          inflate(source.substr(scan.place(), sizes[b]), b + 1 == sizes.size() && rest > 0 ? rest : full);
+      if (!block) damaged(name);
+      out += *block;
+      scan.go_to(scan.place() + sizes[b]);
+    }
     return out;
   }
 
@@ -425,7 +463,7 @@ class VtuParser {
 
   std::string_view all_, appended_;
   const std::string& file_;
-  bool big_endian_ = false, wide_header_ = false, appended_raw_ = false;
+  bool big_endian_ = false, wide_header_ = false, appended_raw_ = false, compressed_ = false;
   std::vector<Piece> pieces_;
 };
 

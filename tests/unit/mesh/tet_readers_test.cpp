@@ -6,6 +6,7 @@
 
 #include "make_mesh.h"
 #include "tribo/core/errors.h"
+#include "tribo/mesh/inflate.h"
 #include "tribo/mesh/stuffing.h"
 #include "tribo/mesh/tet_solid.h"
 
@@ -159,7 +160,29 @@ std::string base_64(const std::string& bytes) {
   return text;
 }
 
-enum class Coding { ascii, base_64, appended_raw, appended_base_64 };
+/// A zlib stream of one block that is stored as it is.
+std::string deflated(const std::string& bytes) {
+  std::uint32_t a = 1, b = 0;
+  for (const char c : bytes) {
+    a = (a + static_cast<unsigned char>(c)) % 65521;
+    b = (b + a) % 65521;
+  }
+  const auto size = static_cast<std::uint16_t>(bytes.size());
+  return "\x78\x01\x01" + raw(size, false) + raw(static_cast<std::uint16_t>(~size), false) + bytes +
+         raw(b << 16 | a, true);
+}
+
+/// As VTK has it in base 64: lengths, padded, then the blocks, the last of them shorter.
+std::string in_blocks(const std::string& data, bool in_base_64) {
+  const std::size_t full = data.size() / 2 + 1;
+  const std::string first = deflated(data.substr(0, full)), last = deflated(data.substr(full));
+  std::string header;
+  for (const std::size_t n : {std::size_t(2), full, data.size() - full, first.size(), last.size()})
+    header += raw(static_cast<std::uint32_t>(n), false);
+  return in_base_64 ? base_64(header) + base_64(first + last) : header + first + last;
+}
+
+enum class Coding { ascii, base_64, appended_raw, appended_base_64, zlib, appended_zlib };
 std::string as_vtu(const TetMesh& mesh, Coding coding, bool wide = false) {
   std::string points, corners, offsets, types;
   const bool ascii = coding == Coding::ascii;
@@ -181,23 +204,28 @@ std::string as_vtu(const TetMesh& mesh, Coding coding, bool wide = false) {
     if (ascii) return tag + "ascii\">\n" + data + "\n</DataArray>\n";
     const std::string header =
         wide ? raw(std::uint64_t(data.size()), false) : raw(static_cast<std::uint32_t>(data.size()), false);
+    if (coding == Coding::zlib) return tag + "binary\">" + in_blocks(data, true) + "</DataArray>\n";
     if (coding == Coding::base_64) return tag + "binary\">\n  " + base_64(header + data) + "\n</DataArray>\n";
     tag += "appended\" offset=\"" + std::to_string(appended.size()) + "\"/>\n";
-    appended += coding == Coding::appended_raw ? header + data : base_64(header + data);
+    appended += coding == Coding::appended_zlib  ? in_blocks(data, false)
+                : coding == Coding::appended_raw ? header + data
+                                                 : base_64(header + data);
     return tag;
   };
-  std::string text = std::string(
-                         "<?xml version=\"1.0\"?>\n<!-- made by a <test> -->\n<VTKFile type=\"UnstructuredGrid\" "
-                         "version=\"1.0\" byte_order=\"LittleEndian\"") +
-                     (wide ? " header_type=\"UInt64\"" : "") + ">\n<UnstructuredGrid>\n<Piece NumberOfPoints=\"" +
-                     std::to_string(mesh.vertices.size()) + "\" NumberOfCells=\"" + std::to_string(mesh.tets.size()) +
-                     "\">\n<PointData>\n" + array("Float64", "Points", points) + "</PointData>\n<Points>\n" +
-                     array("Float64", "Points", points, "NumberOfComponents=\"3\" ") + "</Points>\n<Cells>\n" +
-                     array("Int32", "connectivity", corners) + array("Int64", "offsets", offsets) +
-                     array("UInt8", "types", types) + "</Cells>\n</Piece>\n</UnstructuredGrid>\n";
+  std::string text =
+      std::string(
+          "<?xml version=\"1.0\"?>\n<!-- made by a <test> -->\n<VTKFile type=\"UnstructuredGrid\" "
+          "version=\"1.0\" byte_order=\"LittleEndian\"") +
+      (wide ? " header_type=\"UInt64\"" : "") +
+      (coding == Coding::zlib || coding == Coding::appended_zlib ? " compressor=\"vtkZLibDataCompressor\"" : "") +
+      ">\n<UnstructuredGrid>\n<Piece NumberOfPoints=\"" + std::to_string(mesh.vertices.size()) + "\" NumberOfCells=\"" +
+      std::to_string(mesh.tets.size()) + "\">\n<PointData>\n" + array("Float64", "Points", points) +
+      "</PointData>\n<Points>\n" + array("Float64", "Points", points, "NumberOfComponents=\"3\" ") +
+      "</Points>\n<Cells>\n" + array("Int32", "connectivity", corners) + array("Int64", "offsets", offsets) +
+      array("UInt8", "types", types) + "</Cells>\n</Piece>\n</UnstructuredGrid>\n";
   if (!appended.empty())
-    text += std::string("<AppendedData encoding=\"") + (coding == Coding::appended_raw ? "raw" : "base64") + "\">\n _" +
-            appended + "\n</AppendedData>\n";
+    text += std::string("<AppendedData encoding=\"") + (coding == Coding::appended_base_64 ? "base64" : "raw") +
+            "\">\n _" + appended + "\n</AppendedData>\n";
   return text + "</VTKFile>\n";
 }
 
@@ -223,7 +251,9 @@ std::vector<Sample> samples() {
           {"VTU, base 64", {{"bar.vtu", as_vtu(mesh, Coding::base_64)}}},
           {"VTU, appended", {{"bar.vtu", as_vtu(mesh, Coding::appended_raw)}}},
           {"VTU, appended, 64 bits", {{"bar.vtu", as_vtu(mesh, Coding::appended_raw, true)}}},
-          {"VTU, appended in base 64", {{"bar.vtu", as_vtu(mesh, Coding::appended_base_64)}}}};
+          {"VTU, appended in base 64", {{"bar.vtu", as_vtu(mesh, Coding::appended_base_64)}}},
+          {"VTU, compressed", {{"bar.vtu", as_vtu(mesh, Coding::zlib)}}},
+          {"VTU, compressed and appended", {{"bar.vtu", as_vtu(mesh, Coding::appended_zlib)}}}};
 }
 
 TEST(TetReaders, ReadTheSameMeshFromEveryFormat) {
@@ -239,6 +269,39 @@ TEST(TetReaders, ReadTheSameMeshFromEveryFormat) {
       for (int k = 0; k < 4; ++k) EXPECT_EQ(solid.mesh.tets[t][k], mesh.tets[t][k]);
     EXPECT_NEAR(solid.volume, 0.12, 1e-15);
     EXPECT_EQ(solid.high[0], 0.4);
+  }
+}
+
+std::string from_hexadecimal(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+/// Streams that zlib wrote, one with its fixed codes and one with codes of its own.
+TEST(TetReaders, InflateWhatZlibDeflates) {
+  EXPECT_EQ(inflate(from_hexadecimal("78da2b29ca4cca57284127016aff08e1"), 23), "tribo tribo tribo tribo");
+  std::string text;
+  for (int i = 0; i < 60; ++i)
+    text += std::to_string(i) + " " + std::to_string(i * i % 97) + " " + std::to_string(i * 7 % 31) + " " +
+            std::to_string(i ^ 5) + "\n";
+  const std::string stream = from_hexadecimal(
+      "78da1d92d90dc3300c43ff3905478875f8d87fb13e15050247a22cf2a59f3f7eade5e5e352b8bcca47e9e758dee27d3bae97"
+      "dad1b43f6de7f65a4e31f2bcae43d7bba6bf52cf77ae5ba1f539cd28f72f0737d12f2d961c47f869a54f3898105bc3f49750"
+      "e58c7b7d62f7e6305eb48e1f1e7043fd3a938148d13cdfb80dc5f71fc3dc11e61b45f2aad98569ba4f54aa8ce40a478f45a8"
+      "28138dc34754b1e2e1e660433c7b52e427209005450bc71bafa428716dcc81a7f07d2f40632b49034827d59cb4044ccae5fb"
+      "279b4fd9de6bd8e6154473e8662acfc01dbea164e778a5a964e91ec659aacf851957ab4688b3a21a23855f1d9166cfdae213"
+      "927342ba96aa7d1bcef5a9b6cf1b6095e2839c1ece15e2e293c3b9a9bfffd91d020392e76ef5fa4fa22875cc8543f509e06f"
+      "50e14d3d9051f0bfe9bfab04a47a8f59306fea6732c06e53bf930dcba97effc848423f0231703c");
+  EXPECT_EQ(inflate(stream, text.size()), text);
+  EXPECT_EQ(inflate(stream, text.size() + 1), std::nullopt);
+  EXPECT_EQ(inflate(stream, text.size() - 1), std::nullopt);
+  for (std::size_t i = 0; i < stream.size(); ++i) {  // every byte counts
+    std::string changed = stream;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    EXPECT_NE(inflate(changed, text.size()), text) << i;
+    EXPECT_EQ(inflate(stream.substr(0, i), text.size()), std::nullopt);
   }
 }
 
@@ -289,8 +352,8 @@ TEST(TetReaders, SayWhatIsWrongWithAFile) {
             "a.vtk:4: expected a data set UNSTRUCTURED_GRID, which tets are, got \"POLYDATA\"");
   EXPECT_EQ(said("a.vtk", with(vtk, "CELL_TYPES 13\n5", "CELL_TYPES 13\n10")),
             "a.vtk: cell 0 is a tet of 3 points; expected 4");
-  EXPECT_EQ(said("a.vtu", with(as_vtu(mesh, Coding::ascii), "type=", "compressor=\"vtkZLibDataCompressor\" type=")),
-            "a.vtu: its numbers are compressed; save it uncompressed, or as .vtk");
+  EXPECT_EQ(said("a.vtu", with(as_vtu(mesh, Coding::ascii), "type=", "compressor=\"vtkLZMADataCompressor\" type=")),
+            "a.vtu: its numbers are compressed by \"vtkLZMADataCompressor\"; save it uncompressed, or as .vtk");
   EXPECT_EQ(
       said("a.vtk", with(vtk, "CELL_TYPES 13\n5", "CELL_TYPES 13\n12")),
       "a.vtk: has 1 element that is no tet (hexahedra, prisms or pyramids); cut these into tets, or mesh once more");
