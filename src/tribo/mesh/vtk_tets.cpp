@@ -83,7 +83,7 @@ void add_cells(const std::vector<double>& points, const std::vector<double>& cor
     maker.add_vertex(first + static_cast<std::int64_t>(i), v);
   }
   constexpr double tet = 10, curved_tet = 24;
-  const auto point_count = static_cast<double>(points.size() / 3);
+  const std::size_t point_count = points.size() / 3;
   double begin = 0;
   for (std::size_t i = 0; i < types.size(); ++i, ++cell) {
     const double end = offsets[i];
@@ -96,7 +96,7 @@ void add_cells(const std::vector<double>& points, const std::vector<double>& cor
       Vec<std::int64_t, 4> four;
       for (int k = 0; k < 4; ++k) {
         const double corner = corners[static_cast<std::size_t>(begin) + static_cast<std::size_t>(k)];
-        if (!(corner >= 0 && corner < point_count && corner == std::floor(corner)))
+        if (!(corner >= 0 && corner < static_cast<double>(point_count) && corner == std::floor(corner)))
           fail_in_file(file, fmt::format("cell {} refers to point {}, of {} there are", cell, corner, point_count));
         four[k] = first + static_cast<std::int64_t>(corner);
       }
@@ -199,7 +199,9 @@ class VtkParser {
       const double n = at < all.size() ? all[at++] : -1;
       if (!(n >= 0) || n > static_cast<double>(all.size() - at) || n != std::floor(n))
         scan_.fail("the corners of cell " + std::to_string(i) + " do not fit into CELLS; the file is damaged");
-      for (double k = 0; k < n; ++k) corners.push_back(all[at++]);
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
+      corners.insert(corners.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+      at += static_cast<std::size_t>(n);
       offsets.push_back(static_cast<double>(corners.size()));
     }
   }
