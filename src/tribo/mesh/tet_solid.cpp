@@ -34,7 +34,10 @@ class TetChecker {
     check_volumes();
     check_twins();
     check_faces();
-    note_edges();
+    // Where parts touch along an edge: not wrong, but seldom wanted.
+    if (const std::size_t crowded = crowded_edges(boundary_of(out_.mesh)); crowded > 0)
+      out_.notes.push_back(fmt::format("parts touch along {} only, where the boundary has more than two faces",
+                                       plural(crowded, "edge")));
     if (in_.has_middle_nodes) out_.notes.emplace_back("of curved tets the corners are used");
   }
   TetSolid take() { return std::move(out_); }
@@ -133,16 +136,16 @@ class TetChecker {
 
   void check_faces() {
     const TetMesh& mesh = out_.mesh;
-    mates_ = mates_of_faces(mesh);
+    const std::vector<std::int64_t> mates = mates_of_faces(mesh);
     std::vector<std::size_t> crowded;
-    for (std::size_t f = 0; f < mates_.size(); ++f)
-      if (mates_[f] == many_mates && (crowded.empty() || crowded.back() != f / 4)) crowded.push_back(f / 4);
+    for (std::size_t f = 0; f < mates.size(); ++f)
+      if (mates[f] == many_mates && (crowded.empty() || crowded.back() != f / 4)) crowded.push_back(f / 4);
     if (!crowded.empty())
       fail_in_file(
           file_, fmt::format("three tets or more share a face: {}; parts overlap, mesh them together", list(crowded)));
-    for (std::size_t f = 0; f < mates_.size(); ++f) {
-      if (mates_[f] < static_cast<std::int64_t>(f)) continue;
-      const auto other = static_cast<std::size_t>(mates_[f]);
+    for (std::size_t f = 0; f < mates.size(); ++f) {
+      if (mates[f] < static_cast<std::int64_t>(f)) continue;
+      const auto other = static_cast<std::size_t>(mates[f]);
       if (is_even(f, other))
         fail_in_file(file_, fmt::format("tets {} and {} lie on the same side of their common face; parts overlap, mesh "
                                         "them together",
@@ -157,30 +160,9 @@ class TetChecker {
     return false;
   }
 
-  /// Where parts touch along an edge: not wrong, but seldom wanted.
-  void note_edges() {
-    std::vector<std::array<std::int32_t, 2>> edges;
-    for (std::size_t f = 0; f < mates_.size(); ++f)
-      for (int k = 0; mates_[f] == no_mate && k < 3; ++k) {
-        const std::int32_t a = out_.mesh.tets[f / 4][tet_faces[f % 4][k]];
-        const std::int32_t b = out_.mesh.tets[f / 4][tet_faces[f % 4][(k + 1) % 3]];
-        edges.push_back({std::min(a, b), std::max(a, b)});
-      }
-    std::sort(edges.begin(), edges.end());
-    std::size_t many = 0;
-    for (std::size_t begin = 0, end = 0; begin < edges.size(); begin = end) {
-      while (end < edges.size() && edges[end] == edges[begin]) ++end;
-      many += end - begin > 2 ? 1 : 0;
-    }
-    if (many > 0)
-      out_.notes.push_back(
-          fmt::format("parts touch along {} only, where the boundary has more than two faces", plural(many, "edge")));
-  }
-
   const TetFile& in_;
   const std::string& file_;
   TetSolid out_;
-  std::vector<std::int64_t> mates_;
 };
 
 std::string extension_of(const std::string& path) {
