@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "tribo/math/small.h"
 #include "tribo/setup/solids.h"
 #include "tribo/state/columns.h"
@@ -18,14 +20,21 @@ struct SolidState {
   Index count = 0;
   double speed = 0;   ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
+
+  static constexpr auto columns() {
+    return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v}};
+  }
 };
 
 template <class Real>
 struct SolidMesh {
-  Index vertices = 0, tets = 0, triangles = 0, samples = 0, bodies = 0;
+  Index vertices = 0, tets = 0, triangles = 0, samples = 0, bodies = 0, drives = 0;
+  std::vector<SolidBody> body;  ///< on the host
   Array<Real> mass;          ///< of vertices [kg]
   Array<Real> inverse_mass;  ///< 0 of driven vertices
   Array<Index> vertex_body;
+  Array<Index> drive;      ///< of each vertex, or -1
+  Field<Real, 3> anchor;   ///< of driven vertices: their places in the frame of the motion [m]
   Field<Index, 4> tet;          ///< vertices
   Field<Real, 9> inverse_rest;  ///< Dm^-1, row-major [1/m]
   Array<Real> volume;           ///< at rest [m^3]
