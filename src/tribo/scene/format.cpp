@@ -236,7 +236,7 @@ void check_mesh_law(ParamReader& in, const std::vector<MaterialSpec>* materials,
 }
 
 void read_pins(ParamReader& in, SolidSpec& solid) {
-  in.list("pins", "with method \"hybrid\": vertices that go where they are told", false,
+  in.list("pins", "vertices that go where they are told", false,
           [&](ParamReader& entry, const std::string&) {
             PinSpec pin;
             read_shape(entry, pin.region, "vertices inside it at the start are held; may be unbounded");
@@ -255,59 +255,50 @@ void read_pins(ParamReader& in, SolidSpec& solid) {
 void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
   static const std::vector<Choice> methods{
       {"hybrid", "a mesh of tets that touches others through grid and collision particles (Han 2019)"},
-      {"mpm", "filled with particles, as type \"particles\""}};
+      {"mpm", "filled with particles, as type \"particles\", to compare with; what is said about the mesh is ignored"}};
   const std::string method = in.choice("method", methods, "how it is discretized", "hybrid");
   const bool hybrid = method == "hybrid" || in.describing();
-  read_shape(in, object.shape, "what the solid fills; must be bounded");
-  if (!hybrid) read_placement(in, object.placement);
   SolidSpec solid;
-  if (hybrid) {
-    const bool moves = read_motion_or_placement(
-        in, "with `kinematic`: keyframes, instead of `at` and `rotation`; position and angle change linearly between",
-        "solid", solid.motion);
-    object.placement = solid.motion.keys().front();
-    object.placement.at = solid.motion.pose(0).at;
-    solid.kinematic = in.flag("kinematic", "with method \"hybrid\": nothing moves it but `motion`", false);
-    if (moves && !solid.kinematic)
-      in.complain("motion", "expected `kinematic`: true; parts of a body that moves by itself are driven by `pins`");
-  }
+  read_shape(in, object.shape, "what the solid fills; must be bounded");
+  const bool moves = read_motion_or_placement(
+      in, "with `kinematic`: keyframes, instead of `at` and `rotation`; position and angle change linearly between",
+      "solid", solid.motion);
+  object.placement = solid.motion.keys().front();
+  object.placement.at = solid.motion.pose(0).at;
+  solid.kinematic = in.flag("kinematic", "nothing moves it but `motion`", false);
+  if (moves && !solid.kinematic)
+    in.complain("motion", "expected `kinematic`: true; parts of a body that moves by itself are driven by `pins`");
   object.material = read_material_reference(in, materials);
+  if (hybrid) check_mesh_law(in, materials, object);
   object.velocity = in.vector("velocity", "m/s", anything(), "at the start", Vec<double, 3>::zero());
   object.angular_velocity =
       in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
   object.velocity_field = read_velocity_field(in, object.placement.at);
-  if (hybrid) {
-    check_mesh_law(in, materials, object);
-    const double dx = in.grid_spacing();
-    const std::optional<double> size = in.open_number(
-        "element_size", "m", above(0), "with method \"hybrid\": edge length of tets; by default the grid spacing");
-    solid.element_size = size.value_or(dx > 0 ? dx : 1);
-    solid.graded = in.flag("graded", "with method \"hybrid\": larger tets inside", false);
-    solid.friction = in.number("friction", "1", at_least(0),
-                               "with method \"hybrid\": Coulomb coefficient; between two bodies the smaller counts, "
-                               "unless the scene's `friction` says otherwise",
-                               0);
-    solid.restitution = in.number("restitution", "1", within(0, 1),
-                                  "with method \"hybrid\": of contact itself; a mesh rebounds elastically without", 0);
-    solid.damping = in.open_number(
-        "damping", "Pa s", at_least(0),
-        "with method \"hybrid\": viscosity of the mesh against changes of its shape, not against rotation; by default "
-        "the material's, or where that is 0 as much as makes it recover from inversion, which ordinary motion hardly "
-        "feels");
-    solid.self_contact = in.flag("self_contact", "with method \"hybrid\": whether parts of the body touch each other",
-                                 true);
-    read_pins(in, solid);
-    solid.start = enum_choice(in, "initial", start_shapes, "with method \"hybrid\": how the mesh begins, to see it recover",
-                              StartShape::rest);
+  const std::optional<double> size =
+      in.open_number("element_size", "m", above(0), "edge length of tets; by default the grid spacing");
+  solid.element_size = size.value_or(in.grid_spacing() > 0 ? in.grid_spacing() : 1);
+  solid.graded = in.flag("graded", "larger tets inside", false);
+  solid.friction = in.number("friction", "1", at_least(0),
+                             "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
+                             "says otherwise",
+                             0);
+  solid.restitution =
+      in.number("restitution", "1", within(0, 1), "of contact itself; a mesh rebounds elastically without", 0);
+  solid.damping = in.open_number(
+      "damping", "Pa s", at_least(0),
+      "viscosity of the mesh against changes of its shape, not against rotation; by default the material's, or where "
+      "that is 0 as much as makes it recover from inversion, which slow motion hardly feels");
+  solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
+  read_pins(in, solid);
+  solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);
+  if (!hybrid) {  // what is about the mesh alone may stay where methods are compared
+    const char* const only_meshes = "only the vertices of a mesh can do that; use method \"hybrid\"";
+    if (solid.kinematic) in.complain("kinematic", only_meshes);
+    if (!solid.pins.empty()) in.complain("pins", only_meshes);
+    if (solid.start != StartShape::rest) in.complain("initial", only_meshes);
   }
-  if (!hybrid || in.describing()) {
-    read_filling(in, materials, object);
-  } else {
-    object.seed = in.integer("seed", within(0, 4294967295.0), "start of what is random", 0);
-    const bool known = materials && !materials->empty();
-    object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
-    object.solid = std::move(solid);
-  }
+  read_filling(in, materials, object);
+  if (method == "hybrid") object.solid = std::move(solid);
 }
 
 void read_contact(ParamReader& in, ContactSpec& contact) {
