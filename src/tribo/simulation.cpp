@@ -28,7 +28,8 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const double seed_bytes = 100 * expected + 200 * tets;
   const double needed = estimated_bytes(engine_options, model, most, tets) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || !(tets < 5e8) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
+  if (!(expected + emitted < 2e9) || !(tets < 5e8) || (options.device == "cpu" && needed > available) ||
+      seed_bytes > available) {
     throw DeviceError(
         fmt::format("{}: the scene would have about {:.3g} particles{} and need about {:.3g} GiB, of which {:.3g} GiB "
                     "are free; raise grid.dx, lower particles_per_cell, {}shrink the objects or let emitters give out "

@@ -9,8 +9,7 @@
 namespace tribo {
 namespace {
 
-using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&,
-                                            const SolidSeed&);
+using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&, const SolidSeed&);
 
 struct CpuBackend {
   const char* isa;

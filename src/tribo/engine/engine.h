@@ -31,8 +31,8 @@ struct StepReport {
 struct EngineCounts {
   std::int64_t particles = 0;
   std::int64_t active_blocks = 0;
-  std::int64_t emitted = 0;  ///< since the start
-  std::int64_t removed = 0;  ///< by sinks, since the start
+  std::int64_t emitted = 0;   ///< since the start
+  std::int64_t removed = 0;   ///< by sinks, since the start
   std::int64_t vertices = 0;  ///< of meshes
   std::int64_t tets = 0;
   std::int64_t collision_particles = 0;

@@ -96,8 +96,8 @@ template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                         const SolidSeed& solids)
     : model_(model), exec_(options.threads) {
-  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()),
-                                        static_cast<double>(solids.tets.size()));
+  const double needed =
+      estimated_bytes(options, model, static_cast<double>(seed.x.size()), static_cast<double>(solids.tets.size()));
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
@@ -162,8 +162,13 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   }
   for (const Emitter& emitter : emitters_)
     driven = std::max({driven, emitter.jet.speed(), std::sqrt(emitter.wave_speed2)});
-  speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed,
-                                 solids_.wave_speed()});
+  if constexpr (D == 3) {
+    if (!solids_.empty())  // what springs back from a tangle
+      for (const ObjectSums& sums : measure_solids(exec_, solids_.constants, solids_.mesh, solids_.state))
+        driven = std::max(driven, std::sqrt(2 * sums.elastic / sums.mass));
+  }
+  speed_limit_ =
+      100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed, solids_.wave_speed()});
 }
 
 template <class Real, int D>
@@ -276,8 +281,8 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
 }
 
 /// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, those in meshes,
-/// viscosity, colliders, the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know neither
-/// waves nor viscosity.
+/// viscosity, colliders, the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know
+/// neither waves nor viscosity.
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
@@ -290,7 +295,8 @@ StepReport Solver<Real, D>::next_dt(double until) {
     bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
   if (!solids_.empty()) {
     // |v| dt + |g| dt^2 = cfl dx: contact acts on the velocities that gravity has changed.
-    const double way = time.cfl * model_.dx, speed = solids_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
+    const double way = time.cfl * model_.dx, speed = solids_.state.speed,
+                 gravity = std::sqrt(squared_norm(model_.gravity));
     if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (!time.implicit && solids_.state.stable_dt > 0) bound(solids_.state.stable_dt, "elastic");
     const double driven = solids_.driven_speed(state_.time, report.dt);
@@ -319,6 +325,10 @@ StepReport Solver<Real, D>::next_dt(double until) {
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}};
+  } else if (!solids_.empty()) {
+    // Equal steps to the end of the frame: a shorter one in every frame is a rhythm that undamped meshes answer to,
+    // and their energy grew by a factor of ten in a hundred frames.
+    report.dt = left / std::ceil(left / report.dt * (1 - 1e-9));
   } else if (left < 2 * report.dt) {
     report = {0.5 * left, "frame", {}};
   }

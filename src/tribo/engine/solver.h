@@ -57,7 +57,7 @@ class Solver final : public Engine {
   std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept
   std::vector<Real> places_;          ///< theirs
   Index seeded_ = 0;                  ///< particles at the start; ids go on from here
-  double speed_limit_ = 0;  ///< faster than this, something has gone wrong [m/s]
+  double speed_limit_ = 0;            ///< faster than this, something has gone wrong [m/s]
 };
 
 /// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.

@@ -53,8 +53,8 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     double fastest = 0;  // of anything
     const auto accept = [&](const ImplicitReport& report) {
       const bool taken = report.converged || solve.rejected == most_rejections || dt <= model.time.dt_min;
-      solve.add({report.newton, report.linear, taken ? 0 : 1, taken && !report.converged ? 1 : 0,
-                 taken ? report.error : 0});
+      solve.add(
+          {report.newton, report.linear, taken ? 0 : 1, taken && !report.converged ? 1 : 0, taken ? report.error : 0});
       converged = converged && taken;
     };
     if (meshes) {
@@ -96,9 +96,9 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   return dt;
 }
 
-#define TRIBO_INSTANTIATE(Real, D)                                                                 \
-  template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, \
-                          SolidSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&);
+#define TRIBO_INSTANTIATE(Real, D)                                                                                     \
+  template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, SolidSystem<Real>&, \
+                          Workspace<Real, D>&, Index&, SolveReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -19,10 +19,9 @@ namespace tribo {
 /// Every law a particle material can follow. Listing a law here gives it a scene key, a place in the schema and the
 /// manual, the law tests, and kernels on every device.
 template <class Real>
-using ParticleLaw =
-    std::variant<FixedCorotated<Real>, NeoHookean<Real>, StVenantKirchhoff<Real>, Hencky<Real>, Viscoelastic<Real>,
-                 DruckerPrager<Real>, MohrCoulomb<Real>, Snow<Real>, VonMises<Real>, HerschelBulkley<Real>,
-                 WeaklyCompressible<Real>>;
+using ParticleLaw = std::variant<FixedCorotated<Real>, NeoHookean<Real>, StVenantKirchhoff<Real>, Hencky<Real>,
+                                 Viscoelastic<Real>, DruckerPrager<Real>, MohrCoulomb<Real>, Snow<Real>, VonMises<Real>,
+                                 HerschelBulkley<Real>, WeaklyCompressible<Real>>;
 
 /// [Pa s]; 0 of laws that have none.
 template <class Real>

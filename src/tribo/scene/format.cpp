@@ -236,20 +236,19 @@ void check_mesh_law(ParamReader& in, const std::vector<MaterialSpec>* materials,
 }
 
 void read_pins(ParamReader& in, SolidSpec& solid) {
-  in.list("pins", "vertices that go where they are told", false,
-          [&](ParamReader& entry, const std::string&) {
-            PinSpec pin;
-            read_shape(entry, pin.region, "vertices inside it at the start are held; may be unbounded");
-            read_placement(entry, pin.placement);
-            std::vector<Keyframe> keys;
-            const bool in_order = read_keyframes(
-                entry,
-                "keyframes of a frame that carries the vertices along: they keep their places in it as of time 0; by "
-                "default they stay",
-                keys);
-            if (in_order && !keys.empty()) pin.motion = Motion(std::move(keys));
-            solid.pins.push_back(std::move(pin));
-          });
+  in.list("pins", "vertices that go where they are told", false, [&](ParamReader& entry, const std::string&) {
+    PinSpec pin;
+    read_shape(entry, pin.region, "vertices inside it at the start are held; may be unbounded");
+    read_placement(entry, pin.placement);
+    std::vector<Keyframe> keys;
+    const bool in_order = read_keyframes(
+        entry,
+        "keyframes of a frame that carries the vertices along: they keep their places in it as of time 0; by "
+        "default they stay",
+        keys);
+    if (in_order && !keys.empty()) pin.motion = Motion(std::move(keys));
+    solid.pins.push_back(std::move(pin));
+  });
 }
 
 void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
@@ -278,10 +277,11 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       in.open_number("element_size", "m", above(0), "edge length of tets; by default the grid spacing");
   solid.element_size = size.value_or(in.grid_spacing() > 0 ? in.grid_spacing() : 1);
   solid.graded = in.flag("graded", "larger tets inside", false);
-  solid.friction = in.number("friction", "1", at_least(0),
-                             "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
-                             "says otherwise",
-                             0);
+  solid.friction =
+      in.number("friction", "1", at_least(0),
+                "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
+                "says otherwise",
+                0);
   solid.restitution =
       in.number("restitution", "1", within(0, 1), "of contact itself; a mesh rebounds elastically without", 0);
   solid.damping = in.open_number(
@@ -303,16 +303,16 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
 
 void read_contact(ParamReader& in, ContactSpec& contact) {
   contact.form = enum_choice(in, "form", contact_forms, "how solids touch", contact.form);
-  contact.samples_per_cell = in.number("samples_per_cell", "1", above(0),
-                                       "collision particles on a dx^2 of surface, beside those at corners",
-                                       contact.samples_per_cell);
-  contact.rest_offset = in.number("rest_offset", "1", within(0, 1), "gap at which bodies rest, in cells",
-                                  contact.rest_offset);
-  contact.push = in.number("push", "1", within(0, 1),
-                           "part of what is missing to that gap that a step wins back; 0: by the sizes of mesh and grid",
-                           contact.push);
-  contact.affine = in.flag("affine", "collision particles tell the grid how velocity changes around them, too",
-                           contact.affine);
+  contact.samples_per_cell =
+      in.number("samples_per_cell", "1", above(0), "collision particles on a dx^2 of surface, beside those at corners",
+                contact.samples_per_cell);
+  contact.rest_offset =
+      in.number("rest_offset", "1", within(0, 1), "gap at which bodies rest, in cells", contact.rest_offset);
+  contact.push = in.number(
+      "push", "1", within(0, 1),
+      "part of what is missing to that gap that a step wins back; 0: by the sizes of mesh and grid", contact.push);
+  contact.affine =
+      in.flag("affine", "collision particles tell the grid how velocity changes around them, too", contact.affine);
 }
 
 /// The index of the object that a key names.
@@ -415,9 +415,9 @@ void read_collider(ParamReader& in, const std::string& index, std::map<std::stri
   if (collider.inside) look.opacity = 0.1;  // a glass tank
   collider.look = read_look(in, look);
 
-  read_motion_or_placement(in,
-                           "keyframes; between them position and angle change linearly, before and after them not at all",
-                           "collider", collider.motion);
+  read_motion_or_placement(
+      in, "keyframes; between them position and angle change linearly, before and after them not at all", "collider",
+      collider.motion);
 }
 
 /// What the file is called, without folder and extension.

@@ -16,8 +16,8 @@ namespace tribo {
 namespace {
 
 /// Relaxation time of the damping that bodies have by default, in units of the time that waves need through a tet: with
-/// a sixteenth to a third all that was tried recovered from any inversion (experiments_solids.md, Q7), while a motion as
-/// slow as a body's own loses next to nothing.
+/// a sixteenth to a third all that was tried recovered from any inversion (experiments_solids.md, Q7), while a motion
+/// as slow as a body's own loses next to nothing.
 constexpr double default_relaxation = 0.1;
 
 double volume_of(const Vec<double, 3>& a, const Vec<double, 3>& b, const Vec<double, 3>& c, const Vec<double, 3>& d) {
@@ -104,9 +104,7 @@ class SolidSampler {
 
  private:
   const ObjectSpec& object(int o) const { return scene_.objects[static_cast<std::size_t>(o)]; }
-  const MaterialSpec& material(int o) const {
-    return scene_.materials[static_cast<std::size_t>(object(o).material)];
-  }
+  const MaterialSpec& material(int o) const { return scene_.materials[static_cast<std::size_t>(object(o).material)]; }
   void complain(int o, const std::string& key, const std::string& message) {
     findings_.push_back({scene_.file, 0, 0, "/objects/" + std::to_string(o) + key, message});
   }

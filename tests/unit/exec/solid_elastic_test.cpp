@@ -20,11 +20,14 @@ using Points = std::vector<Vec<double, 3>>;
 class TestMesh {
  public:
   explicit TestMesh(const std::string& law, double damping)
-      : scene_(parse_scene(R"({"tribo": 1, "duration": 1, "gravity": [0, 0, 0], "precision": "double", "grid": {"dx": 0.5},
-               "materials": {"m": {"model": ")" + law + R"(", "density": 100, "youngs_modulus": 100, "poisson_ratio": 0.3}},
+      : scene_(
+            parse_scene(R"({"tribo": 1, "duration": 1, "gravity": [0, 0, 0], "precision": "double", "grid": {"dx": 0.5},
+               "materials": {"m": {"model": ")" +
+                            law + R"(", "density": 100, "youngs_modulus": 100, "poisson_ratio": 0.3}},
                "objects": [{"type": "solid", "shape": {"box": [1, 1.5, 0.5]}, "element_size": 0.5, "material": "m",
-                            "damping": )" + std::to_string(damping) + "}]}",
-                           "test.json")),
+                            "damping": )" +
+                            std::to_string(damping) + "}]}",
+                        "test.json")),
         seed_(sample_solids(scene_)),
         ex_(1) {
     system_.load(ex_, build_model(scene_), seed_);
@@ -108,8 +111,8 @@ std::vector<Points> shapes_of(const TestMesh& mesh, std::mt19937_64& random) {
 
 class ElasticForces : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Laws, ElasticForces,
-                         ::testing::Values("fixed_corotated", "neo_hookean", "st_venant_kirchhoff", "hencky"),
-                         [](const auto& info) { return std::string(info.param); });
+                         ::testing::Values("fixed_corotated", "neo_hookean", "st_venant_kirchhoff"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST_P(ElasticForces, AreTheDerivativeOfTheEnergy) {
   TestMesh mesh(GetParam(), 0);
@@ -183,7 +186,7 @@ TEST(ElasticForces, DampingIsThatOfAViscousSolid) {
   for (auto& p : v) p = {{0.3 * p[0], 0, 0}};
   const Points drag = sum(damped.forces(x, v), plain.forces(x, v), -1);
   EXPECT_NEAR(inner(drag, v), -2 * 5 * 0.3 * 0.3 * (1 * 1.5 * 0.5), 1e-9);
-  for (auto& p : v) p = {{0, 0.3 * p[2], 0}};  // shear: sym has half of it, twice
+  for (std::size_t i = 0; i < x.size(); ++i) v[i] = {{0, 0.3 * x[i][2], 0}};  // shear: sym has half of it, twice
   EXPECT_NEAR(inner(sum(damped.forces(x, v), plain.forces(x, v), -1), v), -5 * 0.3 * 0.3 * 0.75, 1e-9);
 }
 

@@ -1,90 +1,62 @@
 #pragma once
 
 #include "tribo/models/elastic/fixed_corotated.h"
-#include "tribo/models/elastic/hencky.h"
 #include "tribo/models/elastic/neo_hookean.h"
 #include "tribo/models/elastic/st_venant_kirchhoff.h"
 
 /// \file
-/// Elastic laws as a mesh takes them: functions of the stretches alone that drive a tet back from any collapse. Particles
-/// seldom get there and have their own continuations at a hundredth of the volume, where stiffness has grown by a factor
-/// of ten thousand, and so have the steps of an explicit mesh. A mesh is let off earlier, and stretch by stretch, since
-/// the volume alone does not tell a tet that is flat from one that has become a line or a point.
+/// Elastic laws as a mesh takes them: functions of the stretches alone that drive a tet back from any collapse.
 
 namespace tribo {
 
-/// The logarithm of a stretch that below a quarter goes on along its tangent, through flat to inverted.
-template <class T>
-struct MeshLog {
-  using Real = scalar_of<T>;
-  static constexpr double from = 0.25;
-  T e, slope, curve;  ///< value and derivatives
-
-  TRIBO_HD explicit MeshLog(const T& s) {
-    const T kept = max(s, T(Real(from)));
-    slope = T(1) / kept;
-    e = fma(s - kept, slope, log(kept));
-    curve = select(s > T(Real(from)), -(slope * slope), T(0));
-  }
-};
-
-/// Neo-Hookean elasticity in `MeshLog`: psi = sum [mu/2 (s^2 - 1) - mu e] + lambda/2 (sum e)^2. That of NeoHookean while
-/// every stretch is above a quarter.
+/// Neo-Hookean elasticity for meshes,
+///   psi = sum [mu/2 (s^2 - 1) - mu e(s)] + U(J),   e = ln s,  U = lambda/2 (ln J)^2,
+/// where below one half e and U go on as parabolas: e with its own curvature there, U with lambda, that of an
+/// undeformed body. While no stretch and no volume is below one half it is NeoHookean. That law, for particles, goes on
+/// at a hundredth of the volume, where stiffness has grown by ten thousand and the steps of a mesh would be a hundred
+/// times shorter; and knowing the volume alone, it leaves a tet that is a line or a point where it is. Here each
+/// stretch drives itself back, and a negative volume all of them. Of meshes whose vertices are scattered at random some
+/// keep a few inverted tets at their corners; the less stiffly e and U go on, the fewer.
 template <class Real>
 struct InvertibleNeoHookean {
-  Real mu, lambda;  ///< Lame parameters [Pa]
+  static constexpr double least = 0.5;  ///< where e and U become parabolas
+  Real mu, lambda;                      ///< Lame parameters [Pa]
 
   template <class T>
   TRIBO_HD PrincipalForce<T, 3> principal(const Vec<T, 3>& s) const {
-    const MeshLog<T> log[3] = {MeshLog<T>(s[0]), MeshLog<T>(s[1]), MeshLog<T>(s[2])};
-    const T pressure = fma(T(lambda), log[0].e + log[1].e + log[2].e, T(-mu));
+    const StretchProducts<T, 3> product(s);
+    const T volume = max(product.J, T(Real(least)));
+    const T slope = T(1) / volume;
+    const T at_seam = T(lambda) * log(volume) * slope;  // U'
+    const T force = fma(T(lambda), product.J - volume, at_seam);
+    const T curve = select(product.J > T(Real(least)), (T(lambda) * slope - at_seam) * slope, T(lambda));
     PrincipalForce<T, 3> r;
     for (int i = 0; i < 3; ++i) {
-      r.g[i] = fma(T(mu), s[i], pressure * log[i].slope);
-      for (int j = i; j < 3; ++j) r.A(i, j) = T(lambda) * log[i].slope * log[j].slope;
-      r.A(i, i) = r.A(i, i) + fma(pressure, log[i].curve, T(mu));
+      const T stretch = max(s[i], T(Real(least)));
+      const T inverse = T(1) / stretch;
+      r.g[i] = fma(T(mu), s[i] - fma(stretch - s[i], inverse * inverse, inverse), force * product.without[i]);
+      for (int j = i; j < 3; ++j)
+        r.A(i, j) =
+            fma(curve * product.without[i], product.without[j], force * StretchProducts<T, 3>::without_both(s, i, j));
+      r.A(i, i) = fma(T(mu), fma(inverse, inverse, T(1)), r.A(i, i));
     }
     return r;
   }
+
   template <class T>
   TRIBO_HD T energy(const Vec<T, 3>& s) const {
-    T sum = T(0), trace = T(0);
+    T sum = T(0), J = T(1);
     for (int i = 0; i < 3; ++i) {
-      const T e = MeshLog<T>(s[i]).e;
+      const T stretch = max(s[i], T(Real(least)));
+      const T below = (stretch - s[i]) / stretch;
+      const T e = log(stretch) - fma(T(Real(0.5)) * below, below, below);
       sum = sum + fma(T(Real(0.5)) * (s[i] - T(1)), s[i] + T(1), -e);
-      trace = trace + e;
+      J = J * s[i];
     }
-    return fma(T(mu), sum, T(Real(0.5) * lambda) * trace * trace);
-  }
-};
-
-/// Hencky elasticity in `MeshLog`: psi = mu sum e^2 + lambda/2 (sum e)^2.
-template <class Real>
-struct InvertibleHencky {
-  Real mu, lambda;  ///< Lame parameters [Pa]
-
-  template <class T>
-  TRIBO_HD PrincipalForce<T, 3> principal(const Vec<T, 3>& s) const {
-    const MeshLog<T> log[3] = {MeshLog<T>(s[0]), MeshLog<T>(s[1]), MeshLog<T>(s[2])};
-    const T pressure = T(lambda) * (log[0].e + log[1].e + log[2].e);
-    PrincipalForce<T, 3> r;
-    for (int i = 0; i < 3; ++i) {
-      const T stress = fma(T(2 * mu), log[i].e, pressure);
-      r.g[i] = stress * log[i].slope;
-      for (int j = i; j < 3; ++j) r.A(i, j) = T(i == j ? 2 * mu + lambda : lambda) * log[i].slope * log[j].slope;
-      r.A(i, i) = fma(stress, log[i].curve, r.A(i, i));
-    }
-    return r;
-  }
-  template <class T>
-  TRIBO_HD T energy(const Vec<T, 3>& s) const {
-    T squares = T(0), trace = T(0);
-    for (int i = 0; i < 3; ++i) {
-      const T e = MeshLog<T>(s[i]).e;
-      squares = fma(e, e, squares);
-      trace = trace + e;
-    }
-    return fma(T(mu), squares, T(Real(0.5) * lambda) * trace * trace);
+    const T volume = max(J, T(Real(least)));
+    const T l = log(volume), below = J - volume;
+    const T U = fma(T(Real(0.5)) * l, l, below * fma(T(Real(0.5)), below, l / volume));
+    return fma(T(mu), sum, T(lambda) * U);
   }
 };
 
@@ -115,12 +87,7 @@ template <class Real>
 InvertibleNeoHookean<Real> invertible(const NeoHookean<Real>& law) {
   return {law.mu, law.lambda};
 }
-template <class Real>
-InvertibleHencky<Real> invertible(const Hencky<Real>& law) {
-  return {law.mu, law.lambda};
-}
-
-/// A law that meshes can follow.
+/// A law that meshes can follow. Hencky's is none: it gives way when pulled far, and tangles of it stay.
 template <class Law>
 concept MeshLaw = requires(const Law& law) {
   invertible(law);

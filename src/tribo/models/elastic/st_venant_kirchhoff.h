@@ -57,8 +57,7 @@ struct StVenantKirchhoff {
     for (int i = 0; i < D; ++i) {
       const T stress = fma(T(2 * mu), green.e[i], T(lambda) * green.trace);
       r.g[i] = green.slope[i] * stress;
-      for (int j = i; j < D; ++j)
-        r.A(i, j) = green.slope[i] * green.slope[j] * T(i == j ? 2 * mu + lambda : lambda);
+      for (int j = i; j < D; ++j) r.A(i, j) = green.slope[i] * green.slope[j] * T(i == j ? 2 * mu + lambda : lambda);
       r.A(i, i) = r.A(i, i) + select(s[i] > T(Real(turning_stretch)), stress, T(0));
     }
     return r;

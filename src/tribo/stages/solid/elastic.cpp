@@ -7,8 +7,8 @@ namespace {
 
 /// Forces of a pack of tets on their corners (Han 2019, eq. 13): H = -V P(F) Bm^T, F = Ds Bm; and how long a step they
 /// bear (experiments_solids.md, Q9). With w the frequency of the element, w^2 = stiffness / (rho h^2), and
-/// b = 2 eta / (rho h^2), symplectic Euler with the damping of the step's start is stable for dt < 1/(sqrt(w^2 + b^2) + b)
-/// in the units of Q9, of which half is taken.
+/// b = 2 eta / (rho h^2), symplectic Euler with the damping of the step's start is stable for dt < 1/(sqrt(w^2 + b^2) +
+/// b) in the units of Q9, of which half is taken.
 template <class Real, class Law>
 struct ForcesOfTets {
   TetAccess<Real> tets;
@@ -179,15 +179,21 @@ Index evaluate_elastic(Exec& ex, const SolidConstants<Real>& constants, const So
       const Vec<Real, 3> unit = Vec<Real, 3>::filled(Real(1));
       const Real rest = largest_eigenvalue_bound(law.principal(unit).A);
       for_each_pack(ex, "elastic", tets.packs(),
-                    ForcesOfTets<Real, std::decay_t<decltype(law)>>{
-                        tets, {view(now.x)}, {view(now.v)}, law, static_cast<Real>(mesh.body[b].damping),
-                        static_cast<Real>(constants.densities[b]), rest, work.corner.data(), work.rate.data()});
+                    ForcesOfTets<Real, std::decay_t<decltype(law)>>{tets,
+                                                                    {view(now.x)},
+                                                                    {view(now.v)},
+                                                                    law,
+                                                                    static_cast<Real>(mesh.body[b].damping),
+                                                                    static_cast<Real>(constants.densities[b]),
+                                                                    rest,
+                                                                    work.corner.data(),
+                                                                    work.rate.data()});
     });
   }
   const Index tets = implicit ? 0 : mesh.tets;
-  const MeshBounds bounds = reduce(
-      ex, "elastic", std::max(mesh.vertices, tets), MeshBounds{0, 0, Workspace<Real, 3>::none},
-      LoadMeshBounds<Real>{view(now.x), view(now.v), work.rate.data(), mesh.vertices, tets}, JoinMeshBounds{});
+  const MeshBounds bounds =
+      reduce(ex, "elastic", std::max(mesh.vertices, tets), MeshBounds{0, 0, Workspace<Real, 3>::none},
+             LoadMeshBounds<Real>{view(now.x), view(now.v), work.rate.data(), mesh.vertices, tets}, JoinMeshBounds{});
   state.speed = std::sqrt(bounds.speed2);
   state.stable_dt = bounds.rate > 0 ? 1 / bounds.rate : 0;
   return bounds.first_bad;

@@ -99,8 +99,7 @@ struct LinearizeTets {
     }
     const T volume = load_pack<Real>(tets.volume + i, n);
     tets.put_corners(i, n, P * transpose(B) * (volume * T(dt)), corner);
-    for (int k = 0; k < Sym<T, 9>::size; ++k)
-      store_pack<Real>(tangent[k] + i, r.K.s[k] * (volume * T(dt * dt)), n);
+    for (int k = 0; k < Sym<T, 9>::size; ++k) store_pack<Real>(tangent[k] + i, r.K.s[k] * (volume * T(dt * dt)), n);
   }
 
  private:
@@ -159,7 +158,8 @@ struct GradientOfVertex {
     NodePack<Real> r(Real(0));
     if (mass > Real(0)) {
       const NodePack<Real> sum = corners(i);
-      r = node_pack<Real>(fma(mass, velocity[i][0] - star[i][0], sum[0]), fma(mass, velocity[i][1] - star[i][1], sum[1]),
+      r = node_pack<Real>(fma(mass, velocity[i][0] - star[i][0], sum[0]),
+                          fma(mass, velocity[i][1] - star[i][1], sum[1]),
                           fma(mass, velocity[i][2] - star[i][2], sum[2]), Real(0));
     }
     gradient[i] = r;
@@ -289,9 +289,7 @@ template <class Real>
 struct DotPreconditioned {
   const NodePack<Real>* residual;
   FieldView<const Real, 6> inverse;
-  TRIBO_HD double operator()(Index i) const {
-    return dot_of(residual[i], preconditioned(inverse, i, residual[i]));
-  }
+  TRIBO_HD double operator()(Index i) const { return dot_of(residual[i], preconditioned(inverse, i, residual[i])); }
 };
 /// sum m |a - b|^2, or of a alone
 template <class Real>
@@ -431,9 +429,14 @@ class ElasticSolve {
     each_body(constants_, mesh_, [&](const auto& law, std::size_t b) {
       const TetAccess<Real> tets(mesh_, mesh_.body[b]);
       for_each_pack(ex_, "linearize", tets.packs(),
-                    LinearizeTets<Real, std::decay_t<decltype(law)>>{
-                        tets, {view(now.x)}, {work_.velocity.data()}, law, static_cast<Real>(mesh_.body[b].damping),
-                        static_cast<Real>(dt_), work_.corner.data(), view(work_.tangent)});
+                    LinearizeTets<Real, std::decay_t<decltype(law)>>{tets,
+                                                                     {view(now.x)},
+                                                                     {work_.velocity.data()},
+                                                                     law,
+                                                                     static_cast<Real>(mesh_.body[b].damping),
+                                                                     static_cast<Real>(dt_),
+                                                                     work_.corner.data(),
+                                                                     view(work_.tangent)});
     });
     parallel_for(ex_, "linearize", mesh_.vertices,
                  GradientOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.velocity.data(),
@@ -483,9 +486,9 @@ class ElasticSolve {
       for (const double part : recent) left += part;
       if (it + 1 >= window && left <= std::max(forcing * forcing * whole, 0.04 * target)) break;
       const double next = sum(DotPreconditioned<Real>{work_.residual.data(), inverse});
-      parallel_for(ex_, "solve", mesh_.vertices,
-                   TurnDirection<Real>{static_cast<Real>(next / rz), work_.residual.data(), inverse,
-                                       work_.direction.data()});
+      parallel_for(
+          ex_, "solve", mesh_.vertices,
+          TurnDirection<Real>{static_cast<Real>(next / rz), work_.residual.data(), inverse, work_.direction.data()});
       rz = next;
     }
     return whole;
@@ -523,9 +526,9 @@ class ElasticSolve {
         ex_, "solve", mesh_.bodies,
         SpuriousMotion<Real>{work_.body_start.data(), mesh_.drive.data(), work_.star.data(), work_.velocity.data(),
                              work_.body_sums.data()});
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 TakeVelocity<Real>{mesh_.vertex_body.data(), work_.body_sums.data(), work_.velocity.data(),
-                                    view(state_.v)});
+    parallel_for(
+        ex_, "solve", mesh_.vertices,
+        TakeVelocity<Real>{mesh_.vertex_body.data(), work_.body_sums.data(), work_.velocity.data(), view(state_.v)});
   }
 
   Exec& ex_;
@@ -546,9 +549,9 @@ ImplicitReport solve_elastic(Exec& ex, const SolidConstants<Real>& constants, co
   return ElasticSolve<Real>(ex, constants, mesh, settings, dt, state, work).run(time);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                     \
-  template ImplicitReport solve_elastic(Exec&, const SolidConstants<Real>&, const SolidMesh<Real>&,                 \
-                                        const ImplicitSpec&, double, double, SolidState<Real>&,                     \
+#define TRIBO_INSTANTIATE(Real)                                                                     \
+  template ImplicitReport solve_elastic(Exec&, const SolidConstants<Real>&, const SolidMesh<Real>&, \
+                                        const ImplicitSpec&, double, double, SolidState<Real>&,     \
                                         ElasticWorkspace<Real>&);
 TRIBO_FOR_EACH_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -6,8 +6,8 @@
 #include "tribo/state/solids.h"
 
 /// \file
-/// Stages of hybrid Lagrangian solids (Han 2019, sec. 4). One step: `elastic_step` gives every vertex the velocity v_lag
-/// that its mesh and gravity want; `contact_step` changes these by impulses between bodies, within one, and from
+/// Stages of hybrid Lagrangian solids (Han 2019, sec. 4). One step: `elastic_step` gives every vertex the velocity
+/// v_lag that its mesh and gravity want; `contact_step` changes these by impulses between bodies, within one, and from
 /// colliders, and `couple` by those of particles on the second grid; `move_vertices` carries them along.
 
 namespace tribo::TRIBO_BACKEND {

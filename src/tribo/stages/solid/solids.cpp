@@ -43,8 +43,7 @@ void list_by_vertex(Exec& ex, Index vertices, Index n, const VertexOf& vertex_of
   for (Index e = 0; e < n; ++e) ++first[static_cast<std::size_t>(vertex_of(e)) + 1];
   for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
   std::vector<Index> next(first.begin(), first.end() - 1);
-  for (Index e = 0; e < n; ++e)
-    entries[static_cast<std::size_t>(next[static_cast<std::size_t>(vertex_of(e))]++)] = e;
+  for (Index e = 0; e < n; ++e) entries[static_cast<std::size_t>(next[static_cast<std::size_t>(vertex_of(e))]++)] = e;
   copy_to_device(ex, first.data(), start, vertices + 1);
   copy_to_device(ex, entries.data(), list, n);
 }
@@ -198,9 +197,8 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
   send(mesh.sample_triangle, samples, [&](std::size_t i) { return seed.samples[i].triangle; });
   send(mesh.sample_mass, samples, [&](std::size_t i) { return seed.samples[i].mass; });
   list_by_vertex(
-      ex, mesh.vertices, 4 * mesh.tets,
-      [&](Index e) { return seed.tets[static_cast<std::size_t>(e / 4)][e % 4]; }, mesh.tet_corner_start,
-      mesh.tet_corner);
+      ex, mesh.vertices, 4 * mesh.tets, [&](Index e) { return seed.tets[static_cast<std::size_t>(e / 4)][e % 4]; },
+      mesh.tet_corner_start, mesh.tet_corner);
   list_by_vertex(
       ex, mesh.vertices, 3 * mesh.samples,
       [&](Index e) {
@@ -246,10 +244,9 @@ std::vector<ObjectSums> measure_solids(Exec& ex, const SolidConstants<Real>& con
           if constexpr (MeshLaw<Law>) {
             const auto exact = invertible(law);
             using Sum = SumEnergy<Real, std::decay_t<decltype(exact)>>;
-            for_each_team<typename Sum::Scratch>(
-                ex, "measure", n,
-                Sum{pieces.data(), view(mesh.tet), view(mesh.inverse_rest), view(now.x), mesh.volume.data(), exact,
-                    device_energies.data()});
+            for_each_team<typename Sum::Scratch>(ex, "measure", n,
+                                                 Sum{pieces.data(), view(mesh.tet), view(mesh.inverse_rest),
+                                                     view(now.x), mesh.volume.data(), exact, device_energies.data()});
           }
         },
         cast_variant<double>(constants.laws[b]));

@@ -108,11 +108,11 @@ struct PlaneOfStretch {
   }
 };
 
-/// The part of a rate of F = U diag(s) V^T that no rotation of the body can bring about: the rate less its projection on
-/// the turns W F, taken plane by plane. With it, Kelvin and Voigt's damping P = 2 eta (part) is linear in velocities,
-/// symmetric, never drives, does nothing to rigid motion however deformed the body, keeps angular momentum (P F^T is
-/// symmetric) and is 2 eta sym(grad v) at small strain. At most 2 eta |dF/dt| for any F, flat or inverted, where the rate
-/// of the stretch itself would grow without bound.
+/// The part of a rate of F = U diag(s) V^T that no rotation of the body can bring about: the rate less its projection
+/// on the turns W F, taken plane by plane. With it, Kelvin and Voigt's damping P = 2 eta (part) is linear in
+/// velocities, symmetric, never drives, does nothing to rigid motion however deformed the body, keeps angular momentum
+/// (P F^T is symmetric) and is 2 eta sym(grad v) at small strain. At most 2 eta |dF/dt| for any F, flat or inverted,
+/// where the rate of the stretch itself would grow without bound.
 template <class T>
 TRIBO_HD Mat<T, 3> stretching_part(const Mat<T, 3>& U, const Vec<T, 3>& s, const Mat<T, 3>& V, const Mat<T, 3>& rate) {
   Mat<T, 3> H = transpose(U) * rate * V;
@@ -126,7 +126,8 @@ TRIBO_HD Mat<T, 3> stretching_part(const Mat<T, 3>& U, const Vec<T, 3>& s, const
   return U * H * transpose(V);
 }
 
-/// Largest eigenvalue of dP/dF, or a little more (formulas B.3); what drives away instead of back sets no limit to steps.
+/// Largest eigenvalue of dP/dF, or a little more (formulas B.3); what drives away instead of back sets no limit to
+/// steps.
 template <class T>
 TRIBO_HD T largest_stiffness(const PrincipalForce<T, 3>& force, const Vec<T, 3>& s) {
   using Real = scalar_of<T>;
