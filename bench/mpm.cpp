@@ -40,6 +40,7 @@ std::vector<MaterialSpec> bench_materials() {
   const auto laws = std::to_array<ParticleLaw<double>>({
       FixedCorotated<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       NeoHookean<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
+      StVenantKirchhoff<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       Hencky<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       Viscoelastic<double>{.mu = mu, .lambda = lambda, .relaxing = 0.5, .volume = 1, .relaxation_rate = 10},
       DruckerPrager<double>{grains},

@@ -202,8 +202,13 @@ struct CheckCommand {
     for (const auto& [owner, mesh] : meshes_of(scene)) print_mesh(owner, mesh);
     const auto particles = simulation.engine().counts().particles;
     const double emitted = expected_emission(scene);
-    fmt::print("  particles   {}{}\n  tets        0\n  segments    0\n", particles,
+    const EngineCounts counts = simulation.engine().counts();
+    fmt::print("  particles   {}{}\n", particles,
                emitted > 0 ? fmt::format(", and about {:.0f} from emitters", emitted) : "");
+    fmt::print("  tets        {}{}\n  segments    0\n", counts.tets,
+               counts.tets > 0
+                   ? fmt::format(", {} vertices, {} collision particles", counts.vertices, counts.collision_particles)
+                   : "");
     print_memory(scene, static_cast<double>(particles), emitted,
                  options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));

@@ -10,6 +10,7 @@
 #include "tribo/core/memory.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
+#include "tribo/setup/solids.h"
 
 namespace tribo {
 namespace {
@@ -23,20 +24,23 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   // How many emitted particles are there at once, sinks decide, which nobody can foresee.
   const double emitted = expected_emission(scene);
   const double most = expected + (scene.sinks.empty() ? emitted : 0);
-  const double seed_bytes = 100 * expected;
-  const double needed = estimated_bytes(engine_options, model, most) + seed_bytes;
+  const double tets = expected_tets(scene);
+  const double seed_bytes = 100 * expected + 200 * tets;
+  const double needed = estimated_bytes(engine_options, model, most, tets) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || (options.device == "cpu" && needed > available) || seed_bytes > available) {
+  if (!(expected + emitted < 2e9) || !(tets < 5e8) || (options.device == "cpu" && needed > available) ||
+      seed_bytes > available) {
     throw DeviceError(
-        fmt::format("{}: the scene would have about {:.3g} particles and need about {:.3g} GiB, of which {:.3g} GiB "
-                    "are free; raise grid.dx, lower particles_per_cell, shrink the objects or let emitters give out "
+        fmt::format("{}: the scene would have about {:.3g} particles{} and need about {:.3g} GiB, of which {:.3g} GiB "
+                    "are free; raise grid.dx, lower particles_per_cell, {}shrink the objects or let emitters give out "
                     "less",
-                    scene.file, expected + emitted, needed / 1073741824, available / 1073741824));
+                    scene.file, expected + emitted, tets > 0 ? fmt::format(" and {:.3g} tets", tets) : "",
+                    needed / 1073741824, available / 1073741824, tets > 0 ? "raise element_size, " : ""));
   }
   const ParticleSeed seed = sample_particles(scene);
   warnings = mesh_warnings(scene);
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
-  return make_engine(engine_options, model, seed);
+  return make_engine(engine_options, model, seed, sample_solids(scene));
 }
 
 }  // namespace

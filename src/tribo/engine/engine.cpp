@@ -9,7 +9,7 @@
 namespace tribo {
 namespace {
 
-using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&);
+using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&, const SolidSeed&);
 
 struct CpuBackend {
   const char* isa;
@@ -62,7 +62,7 @@ bool has_cuda() {
 #endif
 }
 
-double estimated_bytes(const EngineOptions& options, const Model& model, double particles) {
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles, double tets) {
   const int D = model.dimension;
   const bool cuda = options.device == "cuda";
   const double real = options.precision == "double" ? 8 : 4;
@@ -97,13 +97,17 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
   // the particles exist.
   const double blocks = particles / (0.25 * 8 * nodes);
-  return particles * per_particle + blocks * per_block;
+  // Corners, inverse rest shape and rate of each tet; a quarter as many vertices, each with some twenty corners.
+  double per_tet = 4 * pack + 12 * real + 10 * 4 + 0.25 * (12 * real + 5 * 4);
+  if (model.time.implicit) per_tet += 45 * real + 0.25 * (7 * pack + 6 * real);
+  return particles * per_particle + blocks * per_block + tets * per_tet;
 }
 
-std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed) {
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
+                                    const SolidSeed& solids) {
   if (options.device == "cuda") {
 #if defined(TRIBO_HAS_CUDA)
-    return cuda::make_backend_engine(options, model, seed);
+    return cuda::make_backend_engine(options, model, seed, solids);
 #else
     throw DeviceError(
         "--device cuda: this tribo was built without CUDA; rebuild where nvcc is found, or use "
@@ -113,7 +117,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& m
   if (options.device != "cpu") throw DeviceError("unknown device '" + options.device + "'; use cpu or cuda");
   for (const CpuBackend& backend : cpu_backends()) {
     if (!options.isa.empty() && options.isa != backend.isa) continue;
-    if (backend.supported()) return backend.make(options, model, seed);
+    if (backend.supported()) return backend.make(options, model, seed, solids);
   }
   throw DeviceError("instruction set '" + options.isa + "' is not available here");
 }

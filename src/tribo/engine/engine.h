@@ -13,6 +13,7 @@
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/setup/model.h"
+#include "tribo/setup/solids.h"
 
 /// \file
 /// Where plain C++ meets device code: one interface, implemented by every backend from the same sources.
@@ -22,7 +23,7 @@ namespace tribo {
 /// What one substep did.
 struct StepReport {
   double dt = 0;           ///< [s]
-  const char* limit = "";  ///< what bounded it: cfl, wave, viscosity, collider, dt_max, frame or retry
+  const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, collider, drive, dt_max, frame or retry
   SolveReport solve;
 };
 
@@ -30,8 +31,11 @@ struct StepReport {
 struct EngineCounts {
   std::int64_t particles = 0;
   std::int64_t active_blocks = 0;
-  std::int64_t emitted = 0;  ///< since the start
-  std::int64_t removed = 0;  ///< by sinks, since the start
+  std::int64_t emitted = 0;   ///< since the start
+  std::int64_t removed = 0;   ///< by sinks, since the start
+  std::int64_t vertices = 0;  ///< of meshes
+  std::int64_t tets = 0;
+  std::int64_t collision_particles = 0;
 };
 
 /// Particles that have come or gone since the start.
@@ -87,11 +91,12 @@ struct EngineOptions {
   std::string isa;                  ///< CPU instruction set; empty: the best this machine has
 };
 
-/// Bytes an engine will need for so many particles; what is asked for before anything is allocated.
-double estimated_bytes(const EngineOptions& options, const Model& model, double particles);
+/// Bytes an engine will need for so many particles and tets; what is asked for before anything is allocated.
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles, double tets = 0);
 
-/// An engine with the particles in place. Throws DeviceError when the device is absent or memory is short.
-std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed);
+/// An engine with particles and meshes in place. Throws DeviceError when the device is absent or memory is short.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
+                                    const SolidSeed& solids = {});
 
 /// CPU instruction sets this binary was built for and this machine can run, best first.
 std::vector<std::string> available_isas();

@@ -93,15 +93,17 @@ void set_numbers(std::vector<EmitterState>& emitters, std::span<const double> fr
 }  // namespace
 
 template <class Real, int D>
-Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed)
+Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
+                        const SolidSeed& solids)
     : model_(model), exec_(options.threads) {
-  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()));
+  const double needed =
+      estimated_bytes(options, model, static_cast<double>(seed.x.size()), static_cast<double>(solids.tets.size()));
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
                       std::to_string(static_cast<long long>(needed / 1048576)) + " MiB, " +
                       std::to_string(static_cast<long long>(available / 1048576)) +
-                      " MiB are free; use a larger grid spacing or fewer particles");
+                      " MiB are free; use a larger grid spacing, fewer particles or larger elements");
   constants_.dx = static_cast<Real>(model.dx);
   for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
   constants_.transfer = {static_cast<Real>(model.transfer.keep_skew), static_cast<Real>(model.transfer.keep_sym),
@@ -148,7 +150,11 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   }
   build_grid(exec_, constants_, state_, work_);
   evaluate_stress(exec_, constants_, state_, work_);
-  double driven = 0;  // what colliders and emitters can do
+  if constexpr (D == 3) {
+    solids_.load(exec_, model, solids);
+    if (!solids_.empty()) solids_.evaluate(exec_, model_.time);
+  }
+  double driven = solids_.driven_speed();  // what colliders, drives and emitters can do
   for (const ColliderSpec& collider : model_.colliders) {
     const std::vector<Keyframe>& keys = collider.motion.keys();
     driven = std::max(driven, collider.motion.max_speed(keys.front().time, keys.back().time - keys.front().time,
@@ -156,7 +162,13 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   }
   for (const Emitter& emitter : emitters_)
     driven = std::max({driven, emitter.jet.speed(), std::sqrt(emitter.wave_speed2)});
-  speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven});
+  if constexpr (D == 3) {
+    if (!solids_.empty())  // what springs back from a tangle
+      for (const ObjectSums& sums : measure_solids(exec_, solids_.constants, solids_.mesh, solids_.state))
+        driven = std::max(driven, std::sqrt(2 * sums.elastic / sums.mass));
+  }
+  speed_limit_ =
+      100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed, solids_.wave_speed()});
 }
 
 template <class Real, int D>
@@ -268,8 +280,9 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
   state_.emitters[e] = next;
 }
 
-/// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, viscosity, colliders,
-/// the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know neither waves nor viscosity.
+/// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, those in meshes,
+/// viscosity, colliders, the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know
+/// neither waves nor viscosity.
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
@@ -280,6 +293,15 @@ StepReport Solver<Real, D>::next_dt(double until) {
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
   if (!time.implicit && state_.wave_speed2 > 0)
     bound(model_.dx / std::sqrt(force_stiffness(model_) * state_.wave_speed2), "wave");
+  if (!solids_.empty()) {
+    // |v| dt + |g| dt^2 = cfl dx: contact acts on the velocities that gravity has changed.
+    const double way = time.cfl * model_.dx, speed = solids_.state.speed,
+                 gravity = std::sqrt(squared_norm(model_.gravity));
+    if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
+    if (!time.implicit && solids_.state.stable_dt > 0) bound(solids_.state.stable_dt, "elastic");
+    const double driven = solids_.driven_speed(state_.time, report.dt);
+    if (driven > 0) bound(way / driven, "drive");
+  }
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
     if (state_.emitters[e].finished && emitters_[e].gave_at < state_.time) continue;
@@ -289,6 +311,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     if (!time.implicit && stiffness > 0) bound(model_.dx / std::sqrt(stiffness), "wave");
   }
   for (const Model::Object& object : model_.objects) {  // not every material need be used
+    if (object.mesh) continue;
     const MaterialSpec& material = model_.materials[static_cast<std::size_t>(object.material)];
     const double viscosity = viscosity_of<double>(material.law);
     if (!time.implicit && viscosity > 0)
@@ -302,6 +325,10 @@ StepReport Solver<Real, D>::next_dt(double until) {
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}};
+  } else if (!solids_.empty()) {
+    // Equal steps to the end of the frame: a shorter one in every frame is a rhythm that undamped meshes answer to,
+    // and their energy grew by a factor of ten in a hundred frames.
+    report.dt = left / std::ceil(left / report.dt * (1 - 1e-9));
   } else if (left < 2 * report.dt) {
     report = {0.5 * left, "frame", {}};
   }
@@ -317,19 +344,22 @@ StepReport Solver<Real, D>::step(double until) {
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
     report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
-  if (state_.speed > speed_limit_ + std::sqrt(squared_norm(model_.gravity)) * state_.time)
-    report_runaway("a particle has reached " + std::to_string(state_.speed) +
+  const double fastest = std::max(state_.speed, solids_.state.speed);
+  if (fastest > speed_limit_ + std::sqrt(squared_norm(model_.gravity)) * state_.time)
+    report_runaway((state_.speed < fastest ? "a vertex has reached " : "a particle has reached ") +
+                   std::to_string(fastest) +
                    " m/s, a hundred times the speed of sound in the materials and of anything that drives them");
   Index bad = Workspace<Real, D>::none;
   double taken = 0;
   try {
     const StepScope scope(exec_);
-    taken = advance(exec_, model_, constants_, report.dt, state_, work_, bad, report.solve);
+    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, work_, bad, report.solve);
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
   }
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
+  if (solids_.bad != Workspace<Real, D>::none) report_bad_vertex(taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";
@@ -361,6 +391,18 @@ void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char*
 }
 
 template <class Real, int D>
+void Solver<Real, D>::report_bad_vertex(double dt, const char* limit) {
+  const Model::Object& owner = model_.objects[static_cast<std::size_t>(solids_.object_of(solids_.bad))];
+  throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
+                      " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): vertex " +
+                      std::to_string(solids_.bad) + " of object '" + owner.name +
+                      "' is no longer finite; likely cause: the time step is too long for the mesh of material '" +
+                      model_.materials[static_cast<std::size_t>(owner.material)].name +
+                      "' under this load; lower time.cfl or time.dt_max, raise the object's damping, or check its "
+                      "stiffness, density and element_size");
+}
+
+template <class Real, int D>
 void Solver<Real, D>::report_runaway(const std::string& what) {
   // Blame the object with the most energy for its mass.
   double largest = -1;
@@ -386,7 +428,13 @@ void Solver<Real, D>::report_runaway(const std::string& what) {
 template <class Real, int D>
 std::vector<ObjectSums> Solver<Real, D>::measure() {
   settle(exec_, state_, work_);
-  return measure_objects(exec_, model_, constants_, state_, work_);
+  std::vector<ObjectSums> sums = measure_objects(exec_, model_, constants_, state_, work_);
+  if (!solids_.empty()) {
+    const std::vector<ObjectSums> of_bodies = measure_solids(exec_, solids_.constants, solids_.mesh, solids_.state);
+    for (std::size_t b = 0; b < of_bodies.size(); ++b)
+      sums[static_cast<std::size_t>(solids_.mesh.body[b].object)].add(of_bodies[b]);
+  }
+  return sums;
 }
 
 template <class Real, int D>
@@ -401,6 +449,7 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
     raw.object_materials.push_back(object.material);
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
+  if (!solids_.empty()) frame.meshes = solids_.frame_meshes(exec_, model_);
 
   // What must outlive this call when another thread fetches the columns.
   struct Observed {
@@ -460,6 +509,9 @@ const char* Solver<Real, D>::backend() const {
 template <class Real, int D>
 EngineCounts Solver<Real, D>::counts() const {
   EngineCounts counts{state_.count, work_.block_count};
+  counts.vertices = solids_.mesh.vertices;
+  counts.tets = solids_.mesh.tets;
+  counts.collision_particles = solids_.mesh.samples;
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
   for (const SinkState& sink : state_.sinks) counts.removed += sink.particles;
   return counts;
@@ -507,6 +559,13 @@ std::uint64_t Solver<Real, D>::state_hash() {
   each_column(state_.particles, [&](const char*, auto& field) {
     for (const auto& array : field.c) hash = hash_items(exec_, array.data(), state_.count, hash);
   });
+  if (!solids_.empty()) {
+    add_numbers(&solids_.state.stable_dt, 1);
+    add_numbers(&solids_.state.speed, 1);
+    each_column(solids_.state, [&](const char*, auto& field) {
+      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count, hash);
+    });
+  }
   return hash;
 }
 
@@ -521,14 +580,17 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
   visit_flows(visit);
   std::vector<std::byte> host;
-  each_column(state_.particles, [&](const char* name, auto& field) {
+  const auto show = [&](Index count, const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
-    host.resize(static_cast<std::size_t>(state_.count) * sizeof(T));
+    host.resize(static_cast<std::size_t>(count) * sizeof(T));
     for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k) {
-      copy_to_host(exec_, field.c[k], reinterpret_cast<T*>(host.data()), state_.count);
-      visit((std::string(name) + "." + std::to_string(k)).c_str(), dtype_of<T>(), state_.count, host.data());
+      copy_to_host(exec_, field.c[k], reinterpret_cast<T*>(host.data()), count);
+      visit((std::string(name) + "." + std::to_string(k)).c_str(), dtype_of<T>(), count, host.data());
     }
-  });
+  };
+  each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
+  if (!solids_.empty())
+    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count, name, field); });
 }
 
 template <class Real, int D>
@@ -554,18 +616,23 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     if (object < 0 || static_cast<std::size_t>(object) >= model_.objects.size())
       throw IoError("checkpoint names an object the scene does not have; it belongs to another scene");
 
+  const auto vertices = static_cast<std::int64_t>(solids_.state.count);
+  if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
   std::span<const double> emitters, sinks;
   const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
   const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
   if (emitter_count > 0) emitters = expect_array<double>(checkpoint, "emitters", emitter_numbers * emitter_count);
   if (sink_count > 0) sinks = expect_array<double>(checkpoint, "sinks", 2 + 2 * sink_count);
 
-  each_column(state_.particles, [&](const char* name, auto& field) {
+  const auto take = [&](Index count, const char* name, auto& field) {
     using T = typename std::decay_t<decltype(field)>::Value;
     for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k)
-      copy_to_device(exec_, expect_array<T>(checkpoint, std::string(name) + "." + std::to_string(k), n).data(),
-                     field.c[k], n);
-  });
+      copy_to_device(exec_, expect_array<T>(checkpoint, std::string(name) + "." + std::to_string(k), count).data(),
+                     field.c[k], count);
+  };
+  each_column(state_.particles, [&](const char* name, auto& field) { take(n, name, field); });
+  if (vertices > 0)
+    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count, name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {
@@ -582,6 +649,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   else
     sort_particles(exec_, constants_, state_, work_);
   build_grid(exec_, constants_, state_, work_);
+  if (!solids_.empty()) solids_.evaluate(exec_, model_.time);  // forces and bounds follow from the columns
 }
 
 template <class Real, int D>
@@ -591,16 +659,16 @@ const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_second
 
 template <class Real, int D>
 std::size_t Solver<Real, D>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes();
+  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes();
   each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
   return sum;
 }
 
-std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model,
-                                            const ParticleSeed& seed) {
+std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
+                                            const SolidSeed& solids) {
   const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
-    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed);
-    return std::make_unique<Solver<Real, 3>>(options, model, seed);
+    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed, solids);
+    return std::make_unique<Solver<Real, 3>>(options, model, seed, solids);
   };
   return options.precision == "double" ? make(double{}) : make(float{});
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tribo/engine/engine.h"
+#include "tribo/engine/solid_system.h"
 #include "tribo/setup/emission.h"
 #include "tribo/stages/stages.h"
 
@@ -12,7 +13,7 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real, int D>
 class Solver final : public Engine {
  public:
-  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed);
+  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed, const SolidSeed& solids);
 
   const char* backend() const override;
   double time() const override { return state_.time; }
@@ -32,6 +33,7 @@ class Solver final : public Engine {
 
  private:
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
+  [[noreturn]] void report_bad_vertex(double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed);
   void visit_flows(const ArrayVisitor& visit) const;
@@ -43,6 +45,7 @@ class Solver final : public Engine {
   Constants<Real, D> constants_;
   State<Real, D> state_;
   Workspace<Real, D> work_;
+  SolidSystem<Real> solids_;  ///< none in two dimensions
   struct Emitter {
     Jet<D> jet;
     Newcomers<Real, D> particle;  ///< what its particles have in common
@@ -54,13 +57,13 @@ class Solver final : public Engine {
   std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept
   std::vector<Real> places_;          ///< theirs
   Index seeded_ = 0;                  ///< particles at the start; ids go on from here
-  double speed_limit_ = 0;  ///< faster than this, something has gone wrong [m/s]
+  double speed_limit_ = 0;            ///< faster than this, something has gone wrong [m/s]
 };
 
 /// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.
 /// Returns the step taken; `bad` is the first particle that is no longer finite, `solve` what an implicit step took.
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               Workspace<Real, D>& work, Index& bad, SolveReport& solve);
+               SolidSystem<Real>& solids, Workspace<Real, D>& work, Index& bad, SolveReport& solve);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -89,9 +89,9 @@ bool same_arithmetic(const std::string& a, const std::string& b) {
 }
 
 /// One run: the loop, and what it leaves on disk.
-class Run {
+class SceneRun {
  public:
-  Run(const Scene& scene, const RunOptions& options)
+  SceneRun(const Scene& scene, const RunOptions& options)
       : options_(options),
         mode_(options.resume      ? RunDirectory::Mode::resume
               : options.overwrite ? RunDirectory::Mode::overwrite
@@ -344,6 +344,6 @@ std::optional<std::string> scene_difference(const Scene& scene, const std::strin
   return began_with.is_object() ? difference(scene, began_with) : std::string("/");
 }
 
-RunResult run_scene(const Scene& scene, const RunOptions& options) { return Run(scene, options).go(); }
+RunResult run_scene(const Scene& scene, const RunOptions& options) { return SceneRun(scene, options).go(); }
 
 }  // namespace tribo

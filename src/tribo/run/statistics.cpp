@@ -18,7 +18,7 @@ Json list(const Vec<double, 3>& v) { return {v[0], v[1], v[2]}; }
 Json energies(const ObjectSums& s) { return {{"kinetic", s.kinetic}, {"elastic", s.elastic}, {"gravity", s.gravity}}; }
 
 /// Angular velocity of the rigid body with the object's inertia and angular momentum about its center. The affine
-/// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly.
+/// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly; meshes have none.
 Vec<double, 3> angular_velocity(const ObjectSums& s, double dx) {
   const Vec<double, 3> center = s.mass_position * (1 / s.mass);
   const Vec<double, 3> L = s.angular_momentum - cross(center, s.momentum);
@@ -86,7 +86,8 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   Json objects = Json::object();
   for (std::size_t o = 0; o < sums.size(); ++o) {
     total.add(sums[o]);
-    objects[simulation.scene().objects[o].name] = object_statistics(sums[o], simulation.scene().grid.dx);
+    const ObjectSpec& object = simulation.scene().objects[o];
+    objects[object.name] = object_statistics(sums[o], object.solid ? 0 : simulation.scene().grid.dx);
   }
   const EngineFlows flows = simulation.engine().flows();
   const auto flow_json = [](const Flow& flow) { return Json{{"particles", flow.particles}, {"mass", flow.mass}}; };
@@ -112,11 +113,11 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"stages", stage_json},
       {"counts",
        {{"particles", counts.particles},
-        {"tets", 0},
+        {"tets", counts.tets},
         {"segments", 0},
         {"triangles", 0},
         {"bodies", 0},
-        {"collision_particles", 0},
+        {"collision_particles", counts.collision_particles},
         {"active_blocks", counts.active_blocks},
         {"emitted", counts.emitted},
         {"removed", counts.removed}}},

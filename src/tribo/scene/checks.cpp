@@ -71,6 +71,10 @@ void check_plane(const Scene& scene, Findings& findings) {
   for (std::size_t i = 0; i < scene.objects.size(); ++i) {
     const ObjectSpec& object = scene.objects[i];
     const std::string pointer = fmt::format("/objects/{}", i);
+    if (object.solid) {
+      findings.add(pointer + "/type", "meshes of tets are three-dimensional; use method \"mpm\", or another type");
+      continue;
+    }
     check.placement(pointer, object.placement);
     check.shape(pointer + "/shape", object.shape);
     check.vector(pointer + "/velocity", object.velocity);
@@ -158,6 +162,11 @@ void check_object_shape(const Scene& scene, const ObjectSpec& object, const std:
   for (int i = 0; i < scene.dimension; ++i) largest = std::max(largest, bounds.high[i] - bounds.low[i]);
   if (!(volume > 0) || !std::isfinite(volume) || !std::isfinite(largest)) {
     findings.add(pointer, fmt::format("the {} has no volume that could be filled", name));
+  } else if (object.solid) {
+    if (largest < object.solid->element_size)
+      findings.add(pointer, fmt::format("the {} is at most {:.3g} m wide, less than its element_size of {:.3g} m; make "
+                                        "the latter smaller, {:.1g} or less",
+                                        name, largest, object.solid->element_size, largest / 4));
   } else if (findings.clean("/grid/dx") && largest < scene.grid.dx) {
     findings.add(pointer,
                  fmt::format("the {} is at most {:.3g} m wide, less than the grid spacing of {:.3g} m; make it "

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tribo/io/writer.h"
+#include "tribo/models/elastic/invertible.h"
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
 #include "tribo/scene/read_shape.h"
@@ -89,6 +90,20 @@ Enum enum_choice(ParamReader& in, const char* key, const std::vector<EnumWord<En
   return fallback;
 }
 
+const std::vector<EnumWord<StartShape>> start_shapes{
+    {{"rest", "undeformed"}, StartShape::rest},
+    {{"scrambled", "every vertex somewhere in the bounds of the body, at random"}, StartShape::scrambled},
+    {{"plane", "flattened to a horizontal plane"}, StartShape::plane},
+    {{"line", "flattened to a line along x"}, StartShape::line},
+    {{"point", "all vertices at one point"}, StartShape::point},
+    {{"mirrored", "turned inside out: mirrored along x"}, StartShape::mirrored}};
+
+const std::vector<EnumWord<ContactSpec::Form>> contact_forms{
+    {{"balanced", "against the other bodies only, with a gap test; pairs of bodies keep their momentum"},
+     ContactSpec::Form::balanced},
+    {{"paper", "as printed in Han 2019, eqs. 17-29, for comparison: all bodies share one grid"},
+     ContactSpec::Form::paper}};
+
 /// A velocity field in addition to velocity and spin, which most bodies do without.
 std::optional<FieldSpec> read_velocity_field(ParamReader& in, const Vec<double, 3>& at) {
   std::optional<FieldSpec> spec;
@@ -150,6 +165,44 @@ void read_filling(ParamReader& in, const std::vector<MaterialSpec>* materials, O
   object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
 }
 
+/// The keyframes of `motion`. False when they are out of order, which is reported, and nothing that Motion takes.
+bool read_keyframes(ParamReader& in, const char* doc, std::vector<Keyframe>& keys) {
+  bool in_order = true;
+  in.list("motion", doc, false, [&](ParamReader& entry, const std::string&) {
+    Keyframe key;
+    key.time = entry.number("time", "s", anything(), "when; later than the keyframe before");
+    if (!keys.empty() && !(key.time > keys.back().time)) {
+      in_order = false;
+      entry.complain("time", "expected a time later than that of the keyframe before");
+    }
+    read_placement(entry, key);
+    keys.push_back(key);
+  });
+  if (in.describing()) keys.clear();
+  return in_order;
+}
+
+/// Where something is that may move: `motion`, or else `at` and `rotation`. Returns whether it is the first.
+bool read_motion_or_placement(ParamReader& in, const char* doc, const char* what, Motion& motion) {
+  std::vector<Keyframe> keys;
+  const bool in_order = read_keyframes(in, doc, keys);
+  const bool moves = !keys.empty();
+  for (const char* key : {"at", "rotation"}) {
+    if (moves && in.has(key)) {
+      in.complain(key, std::string("contradicts `motion`, whose keyframes say where the ") + what +
+                           " is; remove one of the two");
+    }
+  }
+  Keyframe fixed;
+  if (!moves || in.has("at") || in.has("rotation")) read_placement(in, fixed);
+  if (!moves) {
+    motion = Motion({fixed});
+  } else if (in_order) {
+    motion = Motion(std::move(keys));
+  }
+  return moves;
+}
+
 void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
   read_shape(in, object.shape, "what is filled with particles; must be bounded");
   read_placement(in, object.placement);
@@ -159,6 +212,123 @@ void read_particles(ParamReader& in, const std::vector<MaterialSpec>* materials,
       in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
   object.velocity_field = read_velocity_field(in, object.placement.at);
   read_filling(in, materials, object);
+}
+
+/// Says which laws meshes can follow when that of the object's material is none of them.
+void check_mesh_law(ParamReader& in, const std::vector<MaterialSpec>* materials, const ObjectSpec& object) {
+  if (!materials || materials->empty() || in.describing()) return;
+  const MaterialSpec& material = (*materials)[static_cast<std::size_t>(object.material)];
+  std::vector<std::string> laws;
+  bool fits = false;
+  const char* used = "";
+  each_alternative(&material.law, [&]<class T>() {
+    const bool follows = std::holds_alternative<T>(material.law);
+    if (follows) used = T::name;
+    if constexpr (MeshLaw<T>) {
+      laws.emplace_back(T::name);
+      fits = fits || follows;
+    }
+  });
+  if (!fits)
+    in.complain("material", "material \"" + material.name + "\" follows \"" + used +
+                                "\", which a mesh cannot: it needs an elastic law, one of " + quoted_list(laws) +
+                                "; or use method \"mpm\", or type \"particles\"");
+}
+
+void read_pins(ParamReader& in, SolidSpec& solid) {
+  in.list("pins", "vertices that go where they are told", false, [&](ParamReader& entry, const std::string&) {
+    PinSpec pin;
+    read_shape(entry, pin.region, "vertices inside it at the start are held; may be unbounded");
+    read_placement(entry, pin.placement);
+    std::vector<Keyframe> keys;
+    const bool in_order = read_keyframes(
+        entry,
+        "keyframes of a frame that carries the vertices along: they keep their places in it as of time 0; by "
+        "default they stay",
+        keys);
+    if (in_order && !keys.empty()) pin.motion = Motion(std::move(keys));
+    solid.pins.push_back(std::move(pin));
+  });
+}
+
+void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
+  static const std::vector<Choice> methods{
+      {"hybrid", "a mesh of tets that touches others through grid and collision particles (Han 2019)"},
+      {"mpm", "filled with particles, as type \"particles\", to compare with; what is said about the mesh is ignored"}};
+  const std::string method = in.choice("method", methods, "how it is discretized", "hybrid");
+  const bool hybrid = method == "hybrid" || in.describing();
+  SolidSpec solid;
+  read_shape(in, object.shape, "what the solid fills; must be bounded");
+  const bool moves = read_motion_or_placement(
+      in, "with `kinematic`: keyframes, instead of `at` and `rotation`; position and angle change linearly between",
+      "solid", solid.motion);
+  object.placement = solid.motion.keys().front();
+  object.placement.at = solid.motion.pose(0).at;
+  solid.kinematic = in.flag("kinematic", "nothing moves it but `motion`", false);
+  if (moves && !solid.kinematic)
+    in.complain("motion", "expected `kinematic`: true; parts of a body that moves by itself are driven by `pins`");
+  object.material = read_material_reference(in, materials);
+  if (hybrid) check_mesh_law(in, materials, object);
+  object.velocity = in.vector("velocity", "m/s", anything(), "at the start", Vec<double, 3>::zero());
+  object.angular_velocity =
+      in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
+  object.velocity_field = read_velocity_field(in, object.placement.at);
+  const std::optional<double> size =
+      in.open_number("element_size", "m", above(0), "edge length of tets; by default the grid spacing");
+  solid.element_size = size.value_or(in.grid_spacing() > 0 ? in.grid_spacing() : 1);
+  solid.graded = in.flag("graded", "larger tets inside", false);
+  solid.friction =
+      in.number("friction", "1", at_least(0),
+                "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
+                "says otherwise",
+                0);
+  solid.restitution =
+      in.number("restitution", "1", within(0, 1), "of contact itself; a mesh rebounds elastically without", 0);
+  solid.damping = in.open_number(
+      "damping", "Pa s", at_least(0),
+      "viscosity of the mesh against changes of its shape, not against rotation; by default the material's, or where "
+      "that is 0 as much as makes it recover from inversion, which slow motion hardly feels");
+  solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
+  read_pins(in, solid);
+  solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);
+  if (!hybrid) {  // what is about the mesh alone may stay where methods are compared
+    const char* const only_meshes = "only the vertices of a mesh can do that; use method \"hybrid\"";
+    if (solid.kinematic) in.complain("kinematic", only_meshes);
+    if (!solid.pins.empty()) in.complain("pins", only_meshes);
+    if (solid.start != StartShape::rest) in.complain("initial", only_meshes);
+  }
+  read_filling(in, materials, object);
+  if (method == "hybrid") object.solid = std::move(solid);
+}
+
+void read_contact(ParamReader& in, ContactSpec& contact) {
+  contact.form = enum_choice(in, "form", contact_forms, "how solids touch", contact.form);
+  contact.samples_per_cell =
+      in.number("samples_per_cell", "1", above(0), "collision particles on a dx^2 of surface, beside those at corners",
+                contact.samples_per_cell);
+  contact.rest_offset =
+      in.number("rest_offset", "1", within(0, 1), "gap at which bodies rest, in cells", contact.rest_offset);
+  contact.push = in.number(
+      "push", "1", within(0, 1),
+      "part of what is missing to that gap that a step wins back; 0: by the sizes of mesh and grid", contact.push);
+  contact.affine =
+      in.flag("affine", "collision particles tell the grid how velocity changes around them, too", contact.affine);
+}
+
+/// The index of the object that a key names.
+int read_object_reference(ParamReader& in, const char* key, const char* doc, const std::vector<ObjectSpec>& objects) {
+  const std::string name = in.text(key, doc);
+  std::vector<std::string> known;
+  for (const ObjectSpec& object : objects) {
+    if (object.name == name) return static_cast<int>(known.size());
+    known.push_back(object.name);
+  }
+  if (!in.describing()) {
+    std::string hint = did_you_mean(name, known);
+    if (hint.empty()) hint = "; there are " + quoted_list(known);
+    in.complain(key, "no object is called \"" + name + "\"" + hint);
+  }
+  return 0;
 }
 
 /// Times between which an emitter or a sink works.
@@ -245,32 +415,9 @@ void read_collider(ParamReader& in, const std::string& index, std::map<std::stri
   if (collider.inside) look.opacity = 0.1;  // a glass tank
   collider.look = read_look(in, look);
 
-  std::vector<Keyframe> keys;
-  bool in_order = true;
-  in.list("motion", "keyframes; between them position and angle change linearly, before and after them not at all",
-          false, [&](ParamReader& entry, const std::string&) {
-            Keyframe key;
-            key.time = entry.number("time", "s", anything(), "when; later than the keyframe before");
-            if (!keys.empty() && !(key.time > keys.back().time)) {
-              in_order = false;
-              entry.complain("time", "expected a time later than that of the keyframe before");
-            }
-            read_placement(entry, key);
-            keys.push_back(key);
-          });
-  const bool moves = !keys.empty() && !in.describing();
-  for (const char* key : {"at", "rotation"}) {
-    if (moves && in.has(key)) {
-      in.complain(key, "contradicts `motion`, whose keyframes say where the collider is; remove one of the two");
-    }
-  }
-  Keyframe fixed;
-  if (!moves || in.has("at") || in.has("rotation")) read_placement(in, fixed);
-  if (!moves) {
-    collider.motion = Motion({fixed});
-  } else if (in_order) {  // else reported, and nothing that Motion takes
-    collider.motion = Motion(std::move(keys));
-  }
+  read_motion_or_placement(
+      in, "keyframes; between them position and angle change linearly, before and after them not at all", "collider",
+      collider.motion);
 }
 
 /// What the file is called, without folder and extension.
@@ -314,6 +461,7 @@ const std::vector<Choice>& kernels() {
 const std::vector<ObjectType>& object_types() {
   static const std::vector<ObjectType> all{
       {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles},
+      {"solid", "an elastic body that keeps its shape: a mesh of tets, or particles to compare with", read_solid},
       {"emitter", "a nozzle that particles of one material come out of", read_emitter}};
   return all;
 }
@@ -358,6 +506,16 @@ void read_format(ParamReader& in, Scene& scene) {
   in.list("sinks", "where material leaves the scene", false, [&](ParamReader& entry, const std::string& index) {
     read_sink(entry, index, names, scene.sinks.emplace_back());
   });
+  in.object("contact", "how meshes touch each other, and what they touch", false,
+            [&](ParamReader& contact) { read_contact(contact, scene.contact); });
+  in.list("friction", "between pairs of objects, where it is not the smaller coefficient of the two", false,
+          [&](ParamReader& entry, const std::string&) {
+            PairFriction pair;
+            pair.one = read_object_reference(entry, "between", "name of an object", scene.objects);
+            pair.other = read_object_reference(entry, "and", "name of another one, or the same", scene.objects);
+            pair.coefficient = entry.number("coefficient", "1", at_least(0), "of Coulomb");
+            scene.friction.push_back(pair);
+          });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });
   in.object("render", "how pictures are made", false, [&](ParamReader& render) { read_render(render, scene.render); });
   in.verbatim("variants",

@@ -10,6 +10,7 @@
 #include "tribo/fields/all.h"
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
+#include "tribo/scene/contact.h"
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
@@ -65,6 +66,36 @@ struct EmissionSpec {
   double max_volume = std::numeric_limits<double>::infinity();  ///< given out in all [m^3]
 };
 
+/// Vertices of a mesh that go where they are told.
+struct PinSpec {
+  Shape<double> region;
+  Keyframe placement;  ///< of the region (its time is unused)
+  Motion motion;       ///< vertices that begin in the region follow it; one key: they stay
+};
+
+/// How a mesh begins, to see it recover.
+enum class StartShape { rest, scrambled, plane, line, point, mirrored };
+
+/// A body as a mesh of tets (Han 2019, sec. 4).
+struct SolidSpec {
+  double element_size = 0;  ///< edge length of tets [m]
+  bool graded = false;      ///< larger tets inside
+  double friction = 0;      ///< Coulomb coefficient
+  double restitution = 0;
+  std::optional<double> damping;  ///< eta of Kelvin and Voigt [Pa s]; nothing: by the material, or enough to recover
+  bool self_contact = true;
+  bool kinematic = false;  ///< the whole body follows `motion`
+  Motion motion;
+  std::vector<PinSpec> pins;
+  StartShape start = StartShape::rest;
+};
+
+/// Friction between two objects, where it is not the smaller of theirs.
+struct PairFriction {
+  int one = 0, other = 0;  ///< indices into Scene::objects
+  double coefficient = 0;
+};
+
 /// A body of particles, or where they come from. Other object types come with their own structs; see setup/objects.h.
 struct ObjectSpec {
   std::string name;
@@ -79,6 +110,7 @@ struct ObjectSpec {
   Sampling sampling = Sampling::jittered;
   std::int64_t seed = 0;
   std::optional<EmissionSpec> emission;  ///< of an emitter, which has no particles at the start
+  std::optional<SolidSpec> solid;        ///< of a mesh, which has no particles at all
   Look look;
 };
 
@@ -125,6 +157,8 @@ struct Scene {
   std::vector<ObjectSpec> objects;
   std::vector<ColliderSpec> colliders;
   std::vector<SinkSpec> sinks;
+  ContactSpec contact;
+  std::vector<PairFriction> friction;
   OutputSpec output;
   RenderSpec render;
   std::string expect_json = "{}";  ///< the `expect` block as it stands, for scenario tests

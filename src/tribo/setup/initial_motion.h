@@ -26,4 +26,8 @@ struct InitialMotion {
   }
 };
 
+inline InitialMotion motion_of(const ObjectSpec& object) {
+  return {object.velocity, object.angular_velocity, object.placement.at, object.velocity_field};
+}
+
 }  // namespace tribo

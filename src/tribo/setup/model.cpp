@@ -10,10 +10,6 @@
 namespace tribo {
 namespace {
 
-InitialMotion motion_of(const ObjectSpec& object) {
-  return {object.velocity, object.angular_velocity, object.placement.at, object.velocity_field};
-}
-
 /// Whether a point is further beyond a shape's surface than `depth`.
 template <int D, class AnyShape>
 bool is_beyond(const AnyShape& shape, const Vec<double, 3>& point, bool inside, double depth) {
@@ -37,7 +33,7 @@ Model build_model(const Scene& scene) {
   model.gradient_forces = scene.grid.force == "gradient";
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
-    model.objects.push_back({object.name, object.material, motion_of(object)});
+    model.objects.push_back({object.name, object.material, motion_of(object), object.solid.has_value()});
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));
@@ -48,7 +44,7 @@ Model build_model(const Scene& scene) {
 double expected_particles(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects)
-    if (!object.emission)
+    if (!object.emission && !object.solid)
       sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
   return sum;
 }
@@ -66,7 +62,7 @@ ParticleSeed sample_particles(const Scene& scene) {
   std::vector<Finding> findings;
   for (std::size_t o = 0; o < scene.objects.size(); ++o) {
     const ObjectSpec& object = scene.objects[o];
-    if (object.emission) continue;
+    if (object.emission || object.solid) continue;
     const Pose pose{object.placement.at, rotation_matrix(object.placement.rotation)};
     const Samples samples = sample_shape(object.shape, pose, scene.grid.dx, object.particles_per_cell, object.sampling,
                                          object.seed, scene.dimension);

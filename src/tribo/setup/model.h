@@ -25,6 +25,7 @@ struct Model {
     std::string name;
     int material = 0;
     InitialMotion motion = {};
+    bool mesh = false;  ///< of tets: has no particles
   };
   std::vector<Object> objects;
   std::vector<ColliderSpec> colliders;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tribo/math/small.h"
+#include "tribo/scene/contact.h"
 #include "tribo/scene/motion.h"
 
 /// \file
@@ -36,16 +37,6 @@ struct ContactSample {
   double area = 0;                                 ///< of the rest shape [m^2]
 };
 
-/// How bodies touch. Lengths in cells (experiments_solids.md, recommended defaults).
-struct ContactSpec {
-  enum class Form { balanced, paper };
-  Form form = Form::balanced;
-  double samples_per_cell = 1;   ///< c: stratified samples for dx^2 of boundary, beside those at corners
-  double rest_offset = 0.5;      ///< h0: gap at which bodies rest
-  double push = 0;               ///< beta, part of a gap too small that is won back in a step; 0: by mesh and grid size
-  bool affine = false;           ///< samples scatter their tet's velocity gradient, too (D.4)
-};
-
 struct SolidSeed {
   std::vector<SolidBody> bodies;
   std::vector<Vec<double, 3>> rest;           ///< undeformed vertices [m]
@@ -64,5 +55,13 @@ struct SolidSeed {
   std::vector<double> pair_friction;
   ContactSpec contact;
 };
+
+struct Scene;
+
+/// Tets the scene will have, roughly, before they are made.
+double expected_tets(const Scene& scene);
+
+/// The meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with tets.
+SolidSeed sample_solids(const Scene& scene);
 
 }  // namespace tribo

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "tribo/math/small.h"
 #include "tribo/setup/solids.h"
 #include "tribo/state/columns.h"
@@ -13,19 +15,26 @@ namespace tribo::TRIBO_BACKEND {
 /// Vertices of all bodies, in the order of the seed: they are never sorted.
 template <class Real>
 struct SolidState {
-  Field<Real, 3> x;   ///< [m]
-  Field<Real, 3> v;   ///< [m/s]
+  Field<Real, 3> x;  ///< [m]
+  Field<Real, 3> v;  ///< [m/s]
   Index count = 0;
-  double speed = 0;   ///< largest |v| of a vertex [m/s]
+  double speed = 0;      ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
+
+  static constexpr auto columns() {
+    return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v}};
+  }
 };
 
 template <class Real>
 struct SolidMesh {
-  Index vertices = 0, tets = 0, triangles = 0, samples = 0, bodies = 0;
-  Array<Real> mass;          ///< of vertices [kg]
-  Array<Real> inverse_mass;  ///< 0 of driven vertices
+  Index vertices = 0, tets = 0, triangles = 0, samples = 0, bodies = 0, drives = 0;
+  std::vector<SolidBody> body;  ///< on the host
+  Array<Real> mass;             ///< of vertices [kg]
+  Array<Real> inverse_mass;     ///< 0 of driven vertices
   Array<Index> vertex_body;
+  Array<Index> drive;           ///< of each vertex, or -1
+  Field<Real, 3> anchor;        ///< of driven vertices: their places in the frame of the motion [m]
   Field<Index, 4> tet;          ///< vertices
   Field<Real, 9> inverse_rest;  ///< Dm^-1, row-major [1/m]
   Array<Real> volume;           ///< at rest [m^3]
@@ -41,7 +50,7 @@ struct SolidMesh {
   Array<Index> tet_corner_start, tet_corner;
   Array<Index> sample_corner_start, sample_corner;
   // by body
-  Array<Real> friction;       ///< of each pair, [body * bodies + other]
+  Array<Real> friction;  ///< of each pair, [body * bodies + other]
   Array<Real> restitution;
   Array<Index> kinematic;     ///< 1 or 0
   Array<Index> self_contact;  ///< 1 or 0

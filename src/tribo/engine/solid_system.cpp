@@ -1,0 +1,133 @@
+#include "tribo/engine/solid_system.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/core/cast_numbers.h"
+#include "tribo/models/elastic/invertible.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+template <class Real>
+void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed) {
+  for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model.gravity[k]);
+  constants.drives = seed.drives;
+  for (const SolidBody& body : seed.bodies) {
+    const MaterialSpec& material = model.materials[static_cast<std::size_t>(body.material)];
+    constants.laws.push_back(cast_variant<Real>(material.law));
+    constants.densities.push_back(material.density);
+    std::visit(
+        [&]<class Law>(const Law& law) {
+          if constexpr (MeshLaw<Law>)
+            wave_speed_ = std::max(wave_speed_, std::sqrt((law.lambda + 2 * law.mu) / material.density));
+        },
+        material.law);
+
+    Skin skin;
+    std::vector<std::int32_t> number(static_cast<std::size_t>(body.vertices.end - body.vertices.begin), -1);
+    for (std::int32_t t = body.triangles.begin; t < body.triangles.end; ++t)
+      for (int k = 0; k < 3; ++k) {
+        const std::int32_t vertex = seed.triangles[static_cast<std::size_t>(t)][k];
+        std::int32_t& own = number[static_cast<std::size_t>(vertex - body.vertices.begin)];
+        if (own < 0) {
+          own = static_cast<std::int32_t>(skin.vertices.size());
+          skin.vertices.push_back(vertex);
+        }
+        skin.triangles.push_back(own);
+      }
+    skins_.push_back(std::move(skin));
+  }
+  drive_radius_.assign(seed.drives.size(), 0);
+  for (std::size_t i = 0; i < seed.x.size(); ++i) {
+    if (seed.drive[i] < 0) continue;
+    const auto d = static_cast<std::size_t>(seed.drive[i]);
+    const double distance = std::sqrt(squared_norm(seed.x[i] - seed.drives[d].pose(0).at));
+    drive_radius_[d] = std::max(drive_radius_[d], distance);
+  }
+  load_solids(ex, seed, mesh, state);
+}
+
+template <class Real>
+double SolidSystem<Real>::driven_speed(double time, double dt) const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    if (constants.drives[d].keys().size() > 1)
+      fastest = std::max(fastest, constants.drives[d].max_speed(time, dt, drive_radius_[d]));
+  return fastest;
+}
+
+template <class Real>
+double SolidSystem<Real>::driven_speed() const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d) {
+    const std::vector<Keyframe>& keys = constants.drives[d].keys();
+    fastest = std::max(fastest, constants.drives[d].max_speed(keys.front().time, keys.back().time - keys.front().time,
+                                                              drive_radius_[d]));
+  }
+  return fastest;
+}
+
+template <class Real>
+void SolidSystem<Real>::evaluate(Exec& ex, const TimeSpec& time) {
+  bad = evaluate_elastic(ex, constants, mesh, time.implicit, state, work);
+}
+
+template <class Real>
+ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, double time, double dt) {
+  if (settings.implicit) return solve_elastic(ex, constants, mesh, settings.solve, time, dt, state, work);
+  elastic_step(ex, constants, mesh, time, dt, state, work);
+  ImplicitReport report;
+  report.converged = true;
+  report.speed = vertex_speed(ex, state);
+  return report;
+}
+
+template <class Real>
+std::vector<FrameMesh> SolidSystem<Real>::frame_meshes(Exec& ex, const Model& model) const {
+  const auto n = static_cast<std::size_t>(mesh.vertices);
+  std::vector<Real> x[3], v[3];
+  for (int k = 0; k < 3; ++k) {
+    x[k].resize(n);
+    v[k].resize(n);
+    copy_to_host(ex, state.x.c[k], x[k].data(), mesh.vertices);
+    copy_to_host(ex, state.v.c[k], v[k].data(), mesh.vertices);
+  }
+  std::vector<FrameMesh> meshes;
+  for (std::size_t b = 0; b < skins_.size(); ++b) {
+    std::vector<Real> places, velocities;
+    for (const Index vertex : skins_[b].vertices)
+      for (int k = 0; k < 3; ++k) {
+        places.push_back(x[k][static_cast<std::size_t>(vertex)]);
+        velocities.push_back(v[k][static_cast<std::size_t>(vertex)]);
+      }
+    meshes.push_back({model.objects[static_cast<std::size_t>(mesh.body[b].object)].name,
+                      make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
+                      make_array<std::int32_t>("triangles", 3, skins_[b].triangles)});
+  }
+  return meshes;
+}
+
+template <class Real>
+int SolidSystem<Real>::object_of(Index vertex) const {
+  for (const SolidBody& body : mesh.body)
+    if (vertex < body.vertices.end) return body.object;
+  return 0;
+}
+
+template <class Real>
+std::size_t SolidSystem<Real>::bytes() const {
+  std::size_t sum = work.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+                    mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
+  for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
+    sum += a->bytes();
+  for (const Array<Index>* a :
+       {&mesh.vertex_body, &mesh.drive, &mesh.tet_body, &mesh.triangle_tet, &mesh.sample_triangle, &mesh.sample_body,
+        &mesh.tet_corner_start, &mesh.tet_corner, &mesh.sample_corner_start, &mesh.sample_corner})
+    sum += a->bytes();
+  return sum;
+}
+
+template class SolidSystem<float>;
+template class SolidSystem<double>;
+
+}  // namespace tribo::TRIBO_BACKEND
