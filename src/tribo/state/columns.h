@@ -45,6 +45,13 @@ FieldView<T, N> view(Field<T, N>& field) {
   return v;
 }
 
+template <class T, int N>
+FieldView<const T, N> view(const Field<T, N>& field) {
+  FieldView<const T, N> v;
+  for (int k = 0; k < N; ++k) v.c[k] = field.c[k].data();
+  return v;
+}
+
 /// A column's name beside the member that holds it.
 template <class Owner, class Column>
 struct NamedColumn {
