@@ -83,12 +83,53 @@ inline Lump box(const Vec3& size, const std::array<int, 3>& n) {
 }
 inline Lump cube(double size, int n) { return box({{size, size, size}}, {n, n, n}); }
 
-/// A ball: a cube of n^3 cells whose shells are rounded.
-inline Lump ball(double radius, int n) {
-  Lump lump = cube(2 * radius, n);
-  for (Vec3& x : lump.vertices) {
-    const double shell = std::max({std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
-    if (shell > 0) x = (shell / length(x)) * x;
+/// A ball: shells of an icosahedron's faces cut in four `levels` times, with prisms between them cut in three.
+inline Lump ball(double radius, int levels, int shells) {
+  const double g = 0.5 * (1 + std::sqrt(5.0));
+  std::vector<Vec3> points = {{{-1, g, 0}}, {{1, g, 0}}, {{-1, -g, 0}}, {{1, -g, 0}}, {{0, -1, g}}, {{0, 1, g}},
+                              {{0, -1, -g}}, {{0, 1, -g}}, {{g, 0, -1}}, {{g, 0, 1}}, {{-g, 0, -1}}, {{-g, 0, 1}}};
+  std::vector<std::array<int, 3>> faces = {{0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11},
+                                           {1, 5, 9}, {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                           {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8}, {3, 8, 9},
+                                           {4, 9, 5}, {2, 4, 11}, {6, 2, 10}, {8, 6, 7}, {9, 8, 1}};
+  for (int level = 0; level < levels; ++level) {
+    std::map<std::pair<int, int>, int> middles;
+    const auto middle = [&](int a, int b) {
+      const auto [at, fresh] = middles.try_emplace(std::minmax(a, b), static_cast<int>(points.size()));
+      if (fresh) points.push_back(points[static_cast<std::size_t>(a)] + points[static_cast<std::size_t>(b)]);
+      return at->second;
+    };
+    std::vector<std::array<int, 3>> finer;
+    for (const auto& f : faces) {
+      const int a = middle(f[0], f[1]), b = middle(f[1], f[2]), c = middle(f[2], f[0]);
+      finer.insert(finer.end(), {{f[0], a, c}, {f[1], b, a}, {f[2], c, b}, {a, b, c}});
+    }
+    faces = finer;
+    for (Vec3& p : points) p = (1 / length(p)) * p;
+  }
+  Lump lump;
+  lump.vertices.push_back(Vec3::zero());
+  for (int s = 1; s <= shells; ++s)
+    for (const Vec3& p : points) lump.vertices.push_back((radius * s / shells / length(p)) * p);
+  const auto n = static_cast<std::int32_t>(points.size());
+  const auto add = [&](Vec<std::int32_t, 4> t) {
+    Mat3 D;
+    for (int k = 0; k < 3; ++k)
+      for (int r = 0; r < 3; ++r)
+        D(r, k) = lump.vertices[static_cast<std::size_t>(t[k + 1])][r] - lump.vertices[static_cast<std::size_t>(t[0])][r];
+    if (determinant(D) < 0) std::swap(t[2], t[3]);
+    lump.tets.push_back(t);
+  };
+  for (const auto& face : faces) {
+    add({{0, 1 + face[0], 1 + face[1], 1 + face[2]}});
+    std::array<int, 3> f = face;
+    std::sort(f.begin(), f.end());  // diagonals from the lowest number: the same seen from both sides
+    for (int s = 1; s < shells; ++s) {
+      const std::int32_t in = 1 + (s - 1) * n, out = in + n;
+      add({{in + f[0], in + f[1], in + f[2], out + f[2]}});
+      add({{in + f[0], in + f[1], out + f[1], out + f[2]}});
+      add({{in + f[0], out + f[0], out + f[1], out + f[2]}});
+    }
   }
   return lump;
 }

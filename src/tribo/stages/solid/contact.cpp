@@ -16,8 +16,10 @@ using Block = ContactBlock;
 constexpr double deepest_cells = 1.5;
 /// Least part of a sample's own mass around it that makes a partner.
 constexpr double least_mass = 1e-9;
-/// Contact within a body: how much normals must oppose each other, and how far beyond the other part a sample may be.
+/// How much normals must oppose each other, as a cosine, and the length of a mean normal that has a direction.
 constexpr double opposed = -0.3;
+constexpr double flat_enough = 0.3;
+/// Contact within a body: how far beyond the other part a sample may be.
 constexpr double self_depth_cells = 0.5;
 constexpr double self_depth_thickness = 0.4;
 
@@ -181,10 +183,13 @@ struct TouchFields {
     }
     // A sample that looks away from its partner is on the far side of its own body.
     if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return none;
+    // A partner that does not look back is beside it, as where blocks with flush sides stand on each other. A thin
+    // plate's normals cancel, and it looks nowhere.
+    const Real length = sqrt(squared_norm(partner.normal));
+    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(opposed) * length) return none;
     const Real gap = contact_gap(partner, n);
     if (gap < Real(-deepest_cells) * rule.dx) return none;
     if (self) {
-      const Real length = sqrt(squared_norm(partner.normal));
       if (!(dot(face, partner.normal) < Real(opposed) * length)) return none;
       const Real most = Real(self_depth_cells) * rule.dx;
       const Real thin = Real(self_depth_thickness) * thickness[order[i]];
