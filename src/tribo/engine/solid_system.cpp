@@ -45,6 +45,8 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   load_solids(ex, seed, mesh, state);
+  contact_constants = {model.dx, std::sqrt(squared_norm(model.gravity)), seed.contact};
+  load_contact(ex, seed, contact_constants, contact);
 }
 
 template <class Real>
@@ -83,6 +85,29 @@ ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, doubl
 }
 
 template <class Real>
+void SolidSystem<Real>::begin_coupling(Exec& ex) {
+  make_body_fields(ex, mesh, contact_constants, true, state, contact);
+}
+template <class Real>
+void SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid) {
+  couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+}
+
+template <class Real>
+void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time,
+                               double dt, bool coupled) {
+  if (coupled) {
+    if (contact_constants.spec.form != ContactSpec::Form::paper)
+      hand_to_vertices(ex, mesh, coupling.change, state, contact);
+    contacts = contact_impulses(ex, mesh, contact_constants, colliders, dt, state, contact);
+  } else {
+    contacts = contact_step(ex, mesh, contact_constants, colliders, dt, state, contact);
+  }
+  move_vertices(ex, mesh, dt, state, work);
+  evaluate(ex, time);
+}
+
+template <class Real>
 std::vector<FrameMesh> SolidSystem<Real>::frame_meshes(Exec& ex, const Model& model) const {
   const auto n = static_cast<std::size_t>(mesh.vertices);
   std::vector<Real> x[3], v[3];
@@ -116,7 +141,7 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+  std::size_t sum = work.bytes() + coupling.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();

@@ -5,6 +5,7 @@
 
 #include "tribo/engine/engine.h"
 #include "tribo/setup/solids.h"
+#include "tribo/stages/solid/couple.h"
 #include "tribo/stages/solid/solid.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -17,6 +18,10 @@ class SolidSystem {
   SolidMesh<Real> mesh;
   ElasticWorkspace<Real> work;
   SolidConstants<Real> constants;
+  ContactConstants contact_constants;
+  ContactWorkspace<Real> contact;
+  CouplingWorkspace<Real> coupling;
+  ContactCounts contacts;                ///< of the last step
   Index bad = Workspace<Real, 3>::none;  ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const SolidSeed& seed);
@@ -32,6 +37,13 @@ class SolidSystem {
   void evaluate(Exec& ex, const TimeSpec& time);
   /// v_lag from the velocities of `begin_solids`; the report of an implicit step.
   ImplicitReport push(Exec& ex, const TimeSpec& settings, double time, double dt);
+
+  /// Before particles are met: the fields of bodies at the velocities of `push`.
+  void begin_coupling(Exec& ex);
+  void couple_with(Exec& ex, const GridNodes<Real, 3>& grid);
+  /// Contact, and the way of the vertices; `coupled` after the two above.
+  void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,
+              bool coupled);
 
   std::vector<FrameMesh> frame_meshes(Exec& ex, const Model& model) const;
   int object_of(Index vertex) const;

@@ -12,19 +12,56 @@ constexpr double drift_limit = drift_cells * 0.99;
 /// How often an implicit step that does not converge is tried again with half its length.
 constexpr int most_rejections = 5;
 
+/// Meshes in one step with the particles of the same dimension.
+template <class Real, int D>
+struct StepMeshes {
+  Exec& ex;
+  const Model& model;
+  SolidSystem<Real>& solids;
+  bool coupled;  ///< there are particles to meet
+
+  bool any() const { return D == 3 && !solids.empty(); }
+  void begin() const {
+    if (any()) begin_solids(ex, solids.state, solids.work);
+  }
+  /// Velocities that the meshes want. Nothing is asked of those that are not there.
+  ImplicitReport push(double time, double dt) const {
+    if (!any()) return {.converged = true};
+    return solids.push(ex, model.time, time, dt);
+  }
+  /// Particles on their grid meet the bodies.
+  GridAction<Real, D> meet() const {
+    if constexpr (D == 3)
+      if (any() && coupled) return [this](const GridNodes<Real, 3>& grid) { solids.couple_with(ex, grid); };
+    return {};
+  }
+  void begin_coupling() const {
+    if (any() && coupled) solids.begin_coupling(ex);
+  }
+  void finish(const StepColliders<Real, D>& colliders, double dt) const {
+    if constexpr (D == 3)
+      if (any()) solids.finish(ex, colliders.during(), model.time, dt, coupled);
+  }
+};
+
 /// The same step where a backend has its own way for all of it at once.
 template <class Real, int D>
 double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt,
-                      State<Real, D>& state, Workspace<Real, D>& work, Index& bad) {
+                      const StepMeshes<Real, D>& meshes, State<Real, D>& state, Workspace<Real, D>& work, Index& bad) {
+  meshes.begin();
   for (;; dt *= 0.5) {
     const double limit = dt > model.time.dt_min ? model.dx / dt : std::numeric_limits<double>::infinity();
+    const double speed = meshes.push(state.time, dt).speed;
+    if (speed > limit) continue;
+    meshes.begin_coupling();
     const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, state, work);
+    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, meshes.meet(), state, work);
     if (!outcome.taken) continue;
     bad = outcome.bad;
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
     state.drift = 0;
-    if (work.sinks.count > 0) state.sink_drift += outcome.grid_speed * dt / model.dx;
+    if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
+    meshes.finish(colliders, dt);
     return dt;
   }
 }
@@ -34,65 +71,58 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                SolidSystem<Real>& solids, Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
-  const bool meshes = D == 3 && !solids.empty();
+  const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0};
   if constexpr (steps_packed) {
     if (!model.time.implicit && pack_state(ex, constants, state, work))
-      return advance_packed(ex, model, constants, dt, state, work, bad);
+      return advance_packed(ex, model, constants, dt, meshes, state, work, bad);
   }
-  const bool particles = state.count > 0 || !meshes;
+  const bool particles = state.count > 0 || !meshes.any();
   if (particles && (state.bin_count == 0 || state.drift > drift_limit)) sort_particles(ex, constants, state, work);
   if (particles && !work.grid_valid) build_grid(ex, constants, state, work);
-  if (meshes) begin_solids(ex, solids.state, solids.work);
+  meshes.begin();
 
-  double speed = 0;  // of the grid
-  typename Colliders<Real, D>::View colliders;
+  double fastest = 0;  // of anything
   for (;;) {
-    const StepColliders<Real, D> placed{ex, model.colliders, state.time, dt, work};
-    colliders = placed.during();
+    const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
     bool converged = true;
-    double fastest = 0;  // of anything
     const auto accept = [&](const ImplicitReport& report) {
       const bool taken = report.converged || solve.rejected == most_rejections || dt <= model.time.dt_min;
       solve.add(
           {report.newton, report.linear, taken ? 0 : 1, taken && !report.converged ? 1 : 0, taken ? report.error : 0});
       converged = converged && taken;
     };
-    if (meshes) {
-      const ImplicitReport report = solids.push(ex, model.time, state.time, dt);
-      if (model.time.implicit) accept(report);
-      fastest = report.speed;
-    }
+    const ImplicitReport pushed = meshes.push(state.time, dt);
+    if (meshes.any() && model.time.implicit) accept(pushed);
+    double speed = 0;  // of the grid
     if (particles && model.time.implicit && converged) {
       p2g(ex, constants, state, 0, work);
       update_grid(ex, constants, {}, dt, work);
-      const ImplicitReport report = solve_implicit(ex, constants, colliders, model.time.solve, dt, state, work);
+      const ImplicitReport report = solve_implicit(ex, constants, colliders.during(), model.time.solve, dt, state, work);
       speed = report.speed;
       accept(report);
     } else if (particles && converged) {
       p2g(ex, constants, state, dt, work);
-      speed = update_grid(ex, constants, colliders, dt, work);
+      speed = update_grid(ex, constants, colliders.during(), dt, work);
     }
-    if (!(fastest > speed)) fastest = speed;
+    fastest = pushed.speed > speed ? pushed.speed : speed;
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
     // but the grid has changed it can be taken again, shorter. So can one whose velocities were not found. Meshes keep
     // the velocities they began with.
     if ((converged && !(fastest * dt > model.dx)) || dt <= model.time.dt_min) break;
     dt *= 0.5;
   }
+  const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
   if (particles) {
+    meshes.begin_coupling();
+    if (const GridAction<Real, D> meet = meshes.meet())
+      meet({work.blocks.data(), work.block_count, work.grid.data()});
     bad = g2p(ex, constants, dt, state, work);
     // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
     // says.
-    state.drift += speed * dt / model.dx + work.rounding;
-    if (!model.colliders.empty()) {
-      colliders = StepColliders<Real, D>{ex, model.colliders, state.time, dt, work}.after();
-      state.drift += confine(ex, constants, colliders, state, work) / model.dx;
-    }
+    state.drift += fastest * dt / model.dx + work.rounding;
+    if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
   }
-  if (meshes) {
-    move_vertices(ex, solids.mesh, dt, solids.state, solids.work);
-    solids.evaluate(ex, model.time);
-  }
+  meshes.finish(colliders, dt);
   return dt;
 }
 

@@ -10,6 +10,7 @@
 #include "tribo/scene/scene.h"
 #include "tribo/setup/initial_motion.h"
 #include "tribo/setup/random.h"
+#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/tets.h"
 
 namespace tribo {
@@ -99,6 +100,8 @@ class SolidSampler {
       if (scene_.objects[o].solid) add(static_cast<int>(o));
     if (!findings_.empty()) throw SceneError(std::move(findings_));
     set_friction();
+    seed_.samples = place_samples(seed_, scene_.grid.dx);
+    assign_samples(seed_.samples, seed_.bodies);
     return std::move(seed_);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tribo/engine/object_sums.h"
@@ -67,6 +68,17 @@ struct StepColliders {
 template <class Real, int D>
 bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, Workspace<Real, D>& work);
 
+/// The grid between P2G and G2P: blocks in the order of blocks.h, and velocity and mass of their nodes.
+template <class Real, int D>
+struct GridNodes {
+  const Cell<D>* blocks;
+  Index block_count;
+  NodePack<Real>* nodes;
+};
+/// What else acts on it; may be empty.
+template <class Real, int D>
+using GridAction = std::function<void(const GridNodes<Real, D>&)>;
+
 /// A whole step on the packed copy: p2g to confine, and the sort for the next step. Not taken, and nothing changed,
 /// when a node is faster than `speed_limit`.
 struct PackedOutcome {
@@ -76,7 +88,8 @@ struct PackedOutcome {
 };
 template <class Real, int D>
 PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
-                          double speed_limit, State<Real, D>& state, Workspace<Real, D>& work);
+                          double speed_limit, const GridAction<Real, D>& act, State<Real, D>& state,
+                          Workspace<Real, D>& work);
 
 /// Particles that join, of one object and alike but for their places.
 template <class Real, int D>

@@ -202,7 +202,8 @@ bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& s
 
 template <class Real, int D>
 PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
-                          double speed_limit, State<Real, D>& state, Workspace<Real, D>& work) {
+                          double speed_limit, const GridAction<Real, D>& act, State<Real, D>& state,
+                          Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = packed_of(work);
   const double dt = colliders.dt;
   // When memory runs out here, nothing has happened yet.
@@ -214,6 +215,7 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   clear_next_sets(ex, p);
   packed_p2g(ex, constants, dt, work.inverse_density, p);
   packed_grid(ex, constants, colliders.during(), dt, p);
+  if (act) act({p.table.blocks.data(), p.table.block_count, p.grid.data()});
   const bool confines = !colliders.specs.empty();
   packed_g2p(ex, constants, dt, speed_limit, confines, p);
   if (confines) packed_confine(ex, constants, colliders.after(), speed_limit, p);
@@ -260,7 +262,7 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                  \
   template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);           \
   template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double, \
-                                     State<Real, D>&, Workspace<Real, D>&);
+                                     const GridAction<Real, D>&, State<Real, D>&, Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 
