@@ -518,7 +518,7 @@ class Stuffing {
     } else if (odd) {
       std::swap(v[1], v[2]);  // + 0 0 -, + 0 0 0
     }
-    const auto [a, b, c, d] = v;
+    const std::int32_t a = v[0], b = v[1], c = v[2], d = v[3];
     if (minus == 0) {
       add({mesh_vertex(a), mesh_vertex(b), mesh_vertex(c), mesh_vertex(d)});
     } else if (plus == 1) {

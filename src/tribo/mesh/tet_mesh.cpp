@@ -1,6 +1,7 @@
 #include "tribo/mesh/tet_mesh.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -67,6 +68,20 @@ TetBoundary boundary_of(const TetMesh& mesh) {
     boundary.tet.push_back(static_cast<std::int32_t>(f / 4));
   }
   return boundary;
+}
+
+std::size_t crowded_edges(const TetBoundary& boundary) {
+  std::vector<std::array<std::int32_t, 2>> edges;
+  edges.reserve(3 * boundary.triangles.size());
+  for (const auto& t : boundary.triangles)
+    for (int k = 0; k < 3; ++k) edges.push_back({std::min(t[k], t[(k + 1) % 3]), std::max(t[k], t[(k + 1) % 3])});
+  std::sort(edges.begin(), edges.end());
+  std::size_t count = 0;
+  for (std::size_t begin = 0, end = 0; begin < edges.size(); begin = end) {
+    while (end < edges.size() && edges[end] == edges[begin]) ++end;
+    count += end - begin > 2 ? 1 : 0;
+  }
+  return count;
 }
 
 DihedralCosines dihedral_cosines(const P& a, const P& b, const P& c, const P& d) {

@@ -35,6 +35,9 @@ struct TetBoundary {
 };
 TetBoundary boundary_of(const TetMesh& mesh);
 
+/// Edges with more than two triangles: where parts of a body touch along an edge only.
+std::size_t crowded_edges(const TetBoundary& boundary);
+
 /// How well tets are shaped: errors grow with the sine of large dihedral angles, stiffness and the number of time steps
 /// with that of small ones and with small altitudes.
 struct TetQuality {

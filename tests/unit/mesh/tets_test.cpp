@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
 
 #include <array>
 #include <cmath>
@@ -11,7 +12,9 @@
 #include "tribo/core/errors.h"
 #include "tribo/mesh/stuffing.h"
 #include "tribo/mesh/tet_mesh.h"
+#include "tribo/scene/json_reader.h"
 #include "tribo/scene/motion.h"
+#include "tribo/scene/read_shape.h"
 #include "tribo/setup/tets.h"
 
 /// \file
@@ -201,7 +204,8 @@ TEST(Stuffing, AnglesAreBoundedAndTheBoundaryLiesOnTheSurface) {
         const Compound placed(Operation::unite, 0, {{{at, rotation_matrix(turn)}, solid.shape}});
         const double size = 0.06 + 0.02 * any(random);
         SCOPED_TRACE(std::string(solid.name) + (graded ? ", graded" : ""));
-        const TetMesh mesh = tets_of(placed, size, graded);
+        const Distance distance = [&](const P& p) { return placed.nearest(p).distance; };
+        const TetMesh mesh = tetrahedralize(distance, placed.bounds().low, placed.bounds().high, {size, graded});
         const TetBoundary boundary = boundary_of(mesh);
         const TetQuality q = quality_of(mesh);
         EXPECT_GT(q.smallest_angle, 11);
@@ -210,7 +214,6 @@ TEST(Stuffing, AnglesAreBoundedAndTheBoundaryLiesOnTheSurface) {
         EXPECT_EQ(expect_closed(boundary), solid.euler);
         EXPECT_NEAR(enclosed(mesh, boundary), q.volume, 1e-12);
         // A distance that is interpolated has jumps; its surface is found to rounding all the same.
-        const Distance distance = [&](const P& p) { return placed.nearest(p).distance; };
         EXPECT_LT(farthest(mesh, boundary, distance), 1e-9);
         // Edges are rounded: a prism of size^2 / 2 at most along each of a box's, 8.4 m long.
         const double exact = std::visit([](const auto& s) { return s.volume(3); }, solid.shape);
@@ -257,15 +260,53 @@ TEST(Stuffing, GradingKeepsTheSurfaceAndSavesTetsInside) {
   EXPECT_NEAR(quality_of(graded).volume, quality_of(uniform).volume, 1e-12);
 }
 
-TEST(Stuffing, SameBytesTwice) {
+TEST(Stuffing, SameBytesForAnyNumberOfThreads) {
   const Compound two(Operation::unite, 0.1,
                      {{{}, SimpleShape(Sphere<double>{0.4})}, {{{{0.5, 0, 0}}}, SimpleShape(Sphere<double>{0.3})}});
   for (const bool graded : {false, true}) {
-    const TetMesh a = tets_of(two, 0.05, graded), b = tets_of(two, 0.05, graded);
+    const TetMesh a = tets_of(two, 0.05, graded);
+    const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+    const TetMesh b = tets_of(two, 0.05, graded);
     ASSERT_EQ(a.vertices.size(), b.vertices.size());
     ASSERT_EQ(a.tets.size(), b.tets.size());
     EXPECT_EQ(std::memcmp(a.vertices.data(), b.vertices.data(), a.vertices.size() * sizeof(P)), 0);
     EXPECT_EQ(std::memcmp(a.tets.data(), b.tets.data(), a.tets.size() * sizeof(a.tets[0])), 0);
+  }
+}
+
+/// A sitting rabbit that looks along x: 0.67 m up to its ears, 0.55 m long.
+constexpr const char* rabbit = R"({"shape": {"union": {"blend": 0.05, "shapes": [
+  {"shape": {"capsule": {"radius": 0.14, "height": 0.12}}, "at": [-0.03, 0.2, 0],
+   "rotation": {"axis": [0, 0, 1], "degrees": -40}},
+  {"shape": {"sphere": 0.1}, "at": [0.14, 0.41, 0]},
+  {"shape": {"sphere": 0.06}, "at": [0.22, 0.38, 0]},
+  {"shape": {"sphere": 0.12}, "at": [-0.08, 0.13, 0.09]},
+  {"shape": {"sphere": 0.12}, "at": [-0.08, 0.13, -0.09]},
+  {"shape": {"capsule": {"radius": 0.045, "height": 0.12}}, "at": [-0.06, 0.045, 0.12],
+   "rotation": {"axis": [0, 0, 1], "degrees": 90}},
+  {"shape": {"capsule": {"radius": 0.045, "height": 0.12}}, "at": [-0.06, 0.045, -0.12],
+   "rotation": {"axis": [0, 0, 1], "degrees": 90}},
+  {"shape": {"capsule": {"radius": 0.042, "height": 0.18}}, "at": [0.13, 0.13, 0.06]},
+  {"shape": {"capsule": {"radius": 0.042, "height": 0.18}}, "at": [0.13, 0.13, -0.06]},
+  {"shape": {"capsule": {"radius": 0.035, "height": 0.16}}, "at": [0.08, 0.56, 0.06],
+   "rotation": {"axis": [1, 0, 0.6], "degrees": 18}},
+  {"shape": {"capsule": {"radius": 0.035, "height": 0.16}}, "at": [0.08, 0.56, -0.06],
+   "rotation": {"axis": [-1, 0, 0.6], "degrees": 18}},
+  {"shape": {"sphere": 0.055}, "at": [-0.22, 0.11, 0]}]}}})";
+
+TEST(Stuffing, AnimalOfBlendedShapes) {
+  Shape<double> shape;
+  read_params(rabbit, [&](ParamReader& in) { read_shape(in, shape, "a rabbit"); });
+  const auto& animal = std::get<Compound>(shape);
+  for (const bool graded : {false, true}) {
+    const TetMesh mesh = tets_of(shape, 0.02, graded);
+    const TetBoundary boundary = boundary_of(mesh);
+    const TetQuality q = quality_of(mesh);
+    EXPECT_EQ(expect_closed(boundary), 2);  // in one piece, without handles
+    EXPECT_GT(q.smallest_angle, 13);
+    EXPECT_LT(q.largest_angle, 155);
+    EXPECT_NEAR(q.volume, animal.volume(3), 0.02 * animal.volume(3));
+    EXPECT_LT(farthest(mesh, boundary, [&](const P& p) { return animal.nearest(p).distance; }), 1e-9);
   }
 }
 
