@@ -35,7 +35,11 @@ struct ContactSample {
   Vec<double, 3> weight = Vec<double, 3>::zero();  ///< of the triangle's corners; sum 1, none negative
   double mass = 0;                                 ///< [kg]
   double area = 0;                                 ///< of the rest shape [m^2]
+  double thickness = 0;                            ///< of the body behind, up to `thick_cells`; if it may touch itself [m]
 };
+
+/// A body is thick where its thickness in cells is more than this: its back cannot be mistaken for another part.
+inline constexpr double thick_cells = 1.25;
 
 struct SolidSeed {
   std::vector<SolidBody> bodies;

@@ -26,6 +26,7 @@ struct Contact {
   Vec<Real, D> velocity;  ///< of the collider's material there [m/s]
   Real friction;
   Boundary boundary;
+  Real distance;  ///< negative beyond the surface [m]
 
   /// Velocity after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`.
   TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& v) const {
@@ -77,7 +78,7 @@ struct PlacedCollider {
   TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
     if (!is_near(x, slack)) return;
     shape.each_contact(transpose(rotation) * (x - at), inside, slack, [&](const SurfacePoint<Real, D>& surface) {
-      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary});
+      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary, surface.distance});
     });
   }
 

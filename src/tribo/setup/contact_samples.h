@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/setup/solids.h"
+
+namespace tribo {
+
+/// Points of all boundaries that take part in contact (Han 2019, sec. 4.1), body by body and triangle by triangle: some
+/// spread over each triangle, as many as `seed.contact.samples_per_cell` asks for with a grid of spacing dx, and one at
+/// each of its corners. Masses are consistent with those of the vertices,
+///   sum_q b_pq m_q = m_p   for every vertex p of a boundary,
+/// so that impulses on samples keep both momenta when vertices take them. Reads rest shapes; the same for any machine.
+std::vector<ContactSample> place_samples(const SolidSeed& seed, double dx);
+
+/// The samples of each body in what `place_samples` returned: `bodies[b].samples`.
+void assign_samples(const std::vector<ContactSample>& samples, std::vector<SolidBody>& bodies);
+
+}  // namespace tribo

@@ -1,0 +1,745 @@
+#include "tribo/stages/solid/contact.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tribo/stages/solid/contact_law.h"
+#include "tribo/stages/solid/contact_samples.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+using Block = ContactBlock;
+
+/// Cells a sample may be behind a surface and still be pushed back; deeper ones belong to another side of the body.
+constexpr double deepest_cells = 1.5;
+/// Least part of a sample's own mass around it that makes a partner.
+constexpr double least_mass = 1e-9;
+/// How much normals must oppose each other, as a cosine, and the length of a mean normal that has a direction.
+constexpr double opposed = -0.3;
+constexpr double flat_enough = 0.3;
+/// Contact within a body: how far beyond the other part a sample may be.
+constexpr double self_depth_cells = 0.5;
+constexpr double self_depth_thickness = 0.4;
+
+/// Nodes around a sorted sample.
+template <class Real>
+struct SampleStencil {
+  const ContactRow<Real>& row;
+  Cell<3> base;  ///< in the block of its bin
+
+  TRIBO_HD SampleStencil(const ContactRow<Real>& r, std::uint64_t key)
+      : row(r), base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {}
+
+  /// visit(weight, which of the 8 blocks, node in it) for each.
+  template <class Visit>
+  TRIBO_HD void each(const Visit& visit) const {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b)
+        for (int c = 0; c < 3; ++c) {
+          const int x = base[0] + a, y = base[1] + b, z = base[2] + c;
+          visit(row.weight[0][a] * row.weight[1][b] * row.weight[2][c], ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2),
+                ((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3));
+        }
+  }
+};
+
+/// m_b over the masses that share an impulse at a node. All bodies there count: each pair alone would take its two to
+/// the velocity they have in common, and several pairs together would overshoot. A body has up to six fields of its
+/// own; of those only the two that meet count.
+template <class Real>
+TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
+  const Real sum = self ? own.sum[0] + other.sum[0] : own.total;
+  return sum > Real(0) ? Real(1) / sum : Real(0);
+}
+
+/// One sample against all other fields around it.
+template <class Real>
+struct TouchFields {
+  const ContactRow<Real>* rows;
+  const std::uint64_t* keys;
+  const Index* order;
+  const Index* bin_of;
+  const Bin<3>* bins;
+  const Index* bin_patch;
+  const ContactNodeSums<Real>* nodes;
+  const Index* meeting_start;
+  const ContactMeeting* meetings;
+  const Real* friction;
+  const Real* restitution;
+  const Index* kinematic;
+  const Real* push;
+  const Real* thickness;
+  Index bodies;
+  bool self;
+  ContactRule<Real> rule;  ///< but for what the pair decides
+  Vec<Real, 4>* slots;
+  Vec<Real, 3>* taken;
+  Index* touched;
+
+  TRIBO_HD Index body_of(Index field) const { return self ? field / 6 : field; }
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index b = bin_of[i];
+    taken[i] = Vec<Real, 3>::zero();
+    touched[i] = 0;
+    if (meeting_start[b] == meeting_start[b + 1]) return;
+    const SampleStencil<Real> stencil(rows[i], keys[i]);
+    const ContactRow<Real>& row = rows[i];
+    const Real m = row.sum[0];
+    const Vec<Real, 3> own_normal = normal_of_own(stencil, b);
+    const Real kinematic_mass = mass_of_kinematic(stencil, b);
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
+      const ContactMeeting& meeting = meetings[k];
+      Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
+      slot = Vec<Real, 4>::zero();
+      ContactPartner<Real> partner;
+      if (!meet(stencil, meeting, b, m, kinematic_mass, partner)) continue;
+      const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, own_normal);
+      if (!(squared_norm(P) > Real(0))) continue;
+      for (int c = 0; c < 3; ++c) slot[c] = P[c];
+      slot[3] = kinematic[body_of(meeting.field)] != 0 ? Real(0) : Real(1) / partner.share;
+      taken[i] = taken[i] - P;
+      touched[i] = 1;
+    }
+  }
+
+  TRIBO_HD Vec<Real, 3> normal_of_own(const SampleStencil<Real>& stencil, Index b) const {
+    Real m = Real(0);
+    Vec<Real, 3> n = Vec<Real, 3>::zero();
+    stencil.each([&](Real w, int at, int node) {
+      const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
+      m += w * own.sum[0];
+      for (int c = 0; c < 3; ++c) n[c] += w * own.sum[4 + c];
+    });
+    return n * (Real(1) / m);
+  }
+
+  /// Of all kinematic bodies around, when they are several: they share what one would do alone.
+  TRIBO_HD Real mass_of_kinematic(const SampleStencil<Real>& stencil, Index b) const {
+    int count = 0;
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k)
+      count += kinematic[body_of(meetings[k].field)] != 0 ? 1 : 0;
+    Real sum = Real(0);
+    if (count < 2) return sum;
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
+      if (kinematic[body_of(meetings[k].field)] == 0) continue;
+      const Index* const patch = meetings[k].patch;
+      stencil.each([&](Real w, int at, int node) {
+        if (patch[at] >= 0) sum += w * nodes[Size{patch[at]} * Block::nodes + node].sum[0];
+      });
+    }
+    return sum;
+  }
+
+  /// What the fields say of the partner; false when it is not there.
+  TRIBO_HD bool meet(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Index b, Real m,
+                     Real kinematic_mass, ContactPartner<Real>& partner) const {
+    constexpr int sums = ContactRow<Real>::sums;
+    Real part[Block::neighbors][sums];
+    Real sum[sums];
+    for (int c = 0; c < sums; ++c) {
+      sum[c] = Real(0);
+      for (int at = 0; at < Block::neighbors; ++at) part[at][c] = Real(0);
+    }
+    Real share = Real(0);
+    stencil.each([&](Real w, int at, int node) {
+      if (meeting.patch[at] < 0) return;
+      const ContactNodeSums<Real>& other = nodes[Size{meeting.patch[at]} * Block::nodes + node];
+      const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
+      const Real mass = other.sum[0];
+      for (int c = 0; c < sums; ++c) part[at][c] += w * other.sum[c];
+      share += w * (mass * inverse_mass_at(self, own, other));
+    });
+    for (int at = 0; at < Block::neighbors; ++at) {
+      if (meeting.patch[at] < 0) continue;
+      move_places(unflatten<3>(at, 2), Real(Block::side), part[at]);
+      for (int c = 0; c < sums; ++c) sum[c] += part[at][c];
+    }
+    if (!(sum[0] > Real(least_mass) * m)) return false;
+    const Real inverse = Real(1) / sum[0];
+    for (int c = 0; c < 3; ++c) {
+      partner.velocity[c] = inverse * sum[1 + c];
+      partner.normal[c] = inverse * sum[4 + c];
+      partner.away[c] = rule.dx * (inverse * sum[7 + c] - stencil.row.sum[7 + c] / m);
+    }
+    for (int c = 0; c < 6; ++c) partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
+    for (int c = 0; c < 3; ++c) partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
+    const bool fixed = kinematic[body_of(meeting.field)] != 0;
+    partner.half = fixed ? Real(1) : Real(0.5);
+    partner.share = !fixed ? share : kinematic_mass > Real(0) ? sum[0] / kinematic_mass : Real(1);
+    return true;
+  }
+
+  TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
+                                const ContactPartner<Real>& partner, const Vec<Real, 3>& own_normal) const {
+    const Vec<Real, 3> none = Vec<Real, 3>::zero();
+    const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
+    Vec<Real, 3> v, face;
+    for (int c = 0; c < 3; ++c) {
+      v[c] = row.sum[1 + c] / row.sum[0];
+      face[c] = row.sum[4 + c] / row.sum[0];
+    }
+    // A sample that looks away from its partner is on the far side of its own body.
+    if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return none;
+    // A partner that does not look back is beside it, as where blocks with flush sides stand on each other. A thin
+    // plate's normals cancel, and it looks nowhere.
+    const Real length = sqrt(squared_norm(partner.normal));
+    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(opposed) * length) return none;
+    const Real gap = contact_gap(partner, n);
+    if (gap < Real(-deepest_cells) * rule.dx) return none;
+    if (self) {
+      if (!(dot(face, partner.normal) < Real(opposed) * length)) return none;
+      const Real most = Real(self_depth_cells) * rule.dx;
+      const Real thin = Real(self_depth_thickness) * thickness[order[i]];
+      if (dot(partner.away, face) < -(thin < most ? thin : most)) return none;
+    }
+    const Index a = body_of(bins[b].group), o = body_of(meeting.field);
+    ContactRule<Real> pair = rule;
+    pair.friction = friction[a * bodies + o];
+    pair.restitution = restitution[a] < restitution[o] ? restitution[a] : restitution[o];
+    pair.push = push[a] > push[o] ? push[a] : push[o];
+    return contact_impulse(pair, partner, v, n, gap);
+  }
+};
+
+/// Patches of the other field that a meeting reacts on.
+template <class Real>
+struct CountReactions {
+  const ContactMeeting* meetings;
+  const Bin<3>* bins;
+  const Vec<Real, 4>* slots;
+  Index meeting_count;
+  Index* start;         ///< of each meeting; before these are known, their number is written here
+  std::uint64_t* keys;  ///< null before that
+  Index* values;
+
+  TRIBO_HD void operator()(Index k) const {
+    if (k == meeting_count) {
+      if (keys == nullptr) start[k] = 0;
+      return;
+    }
+    const ContactMeeting& meeting = meetings[k];
+    if (keys == nullptr) {
+      const Index n = bins[meeting.bin].end - bins[meeting.bin].begin;
+      Index count = 0;
+      bool any = false;
+      for (Index j = 0; j < n && !any; ++j) any = slots[meeting.first + j][3] > Real(0);
+      for (int at = 0; at < Block::neighbors && any; ++at) count += meeting.patch[at] >= 0 ? 1 : 0;
+      start[k] = count;
+      return;
+    }
+    Index to = start[k];
+    if (to == start[k + 1]) return;
+    for (int at = 0; at < Block::neighbors; ++at) {
+      if (meeting.patch[at] < 0) continue;
+      keys[to] = static_cast<std::uint64_t>(meeting.patch[at]);
+      values[to++] = Block::neighbors * k + at;
+    }
+  }
+};
+
+struct FillIndex {
+  Index value;
+  Index* to;
+  TRIBO_HD void operator()(Index i) const { to[i] = value; }
+};
+
+struct FlagPatch {
+  const std::uint64_t* keys;
+  Index* flags;
+  TRIBO_HD void operator()(Index i) const { flags[i] = i == 0 || keys[i] != keys[i - 1] ? 1 : 0; }
+};
+struct WriteReaction {
+  const std::uint64_t* keys;
+  const Index* run;
+  Index count;
+  Index* change_of;
+  Index* start;
+
+  TRIBO_HD void operator()(Index i) const {
+    const bool starts = i == 0 || keys[i] != keys[i - 1];
+    const Index r = starts ? run[i] : run[i] - 1;
+    if (starts) {
+      change_of[keys[i]] = r;
+      start[r] = i;
+    }
+    if (i + 1 == count) start[r + 1] = count;
+  }
+};
+
+/// Change of a node's velocity by what samples of other fields gave: R_bi / m_bi, R_bi = sum_q P_q w m_bi/M / Phi_q.
+template <class Real>
+struct GatherReaction {
+  const ContactRow<Real>* rows;
+  const Bin<3>* bins;
+  const Index* bin_patch;
+  const Index* cell_start;
+  const ContactNodeSums<Real>* nodes;
+  const ContactMeeting* meetings;
+  const Vec<Real, 4>* slots;
+  const Index* start;
+  const Index* values;
+  const std::uint64_t* keys;
+  bool self;
+  Vec<Real, 3>* change;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index r = i / Block::nodes;
+    const int node = i % Block::nodes;
+    const Cell<3> at = unflatten<3>(node, Block::side);
+    const auto patch = static_cast<Index>(keys[start[r]]);
+    const ContactNodeSums<Real>& other = nodes[Size{patch} * Block::nodes + node];
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    if (other.sum[0] > Real(0))
+      for (Index j = start[r]; j < start[r + 1]; ++j) {
+        const ContactMeeting& meeting = meetings[values[j] / Block::neighbors];
+        const int which = values[j] % Block::neighbors;
+        const ContactNodeSums<Real>& own =
+            nodes[Size{bin_patch[Block::neighbors * meeting.bin + which]} * Block::nodes + node];
+        sum += inverse_mass_at(self, own, other) * sum_of(meeting, which, at);
+      }
+    change[i] = sum;
+  }
+
+  /// sum_q w P_q / Phi_q over a meeting's samples.
+  TRIBO_HD Vec<Real, 3> sum_of(const ContactMeeting& meeting, int which, const Cell<3>& at) const {
+    const Cell<3> ahead = unflatten<3>(which, 2);
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    Cell<3> local, low, high;
+    for (int k = 0; k < 3; ++k) {
+      local[k] = at[k] + Block::side * ahead[k];
+      low[k] = local[k] - 2 > 0 ? local[k] - 2 : 0;
+      high[k] = local[k] < Block::side - 1 ? local[k] : Block::side - 1;
+      if (low[k] > high[k]) return sum;
+    }
+    const Index* const cells = cell_start + Size{meeting.bin} * (Block::cells + 1);
+    const Vec<Real, 4>* const slot = slots + (meeting.first - bins[meeting.bin].begin);
+    for (int x = low[0]; x <= high[0]; ++x)
+      for (int y = low[1]; y <= high[1]; ++y)
+        for (int z = low[2]; z <= high[2]; ++z) {
+          const int cell = (x * Block::side + y) * Block::side + z;
+          for (Index s = cells[cell]; s < cells[cell + 1]; ++s) {
+            const ContactRow<Real>& row = rows[s];
+            const Real w = row.weight[0][local[0] - x] * row.weight[1][local[1] - y] * row.weight[2][local[2] - z];
+            for (int c = 0; c < 3; ++c) sum[c] += w * slot[s][3] * slot[s][c];
+          }
+        }
+    return sum;
+  }
+};
+
+/// What a sample takes: its own impulses, and its part of the changes of its field's nodes.
+template <class Real>
+struct TakeImpulse {
+  const ContactRow<Real>* rows;
+  const std::uint64_t* keys;
+  const Index* order;
+  const Index* bin_of;
+  const Index* bin_patch;
+  const Vec<Real, 3>* taken;  ///< or null
+  const Index* change_of;     ///< null: a patch's own number
+  const Vec<Real, 3>* change;
+  FieldView<Real, 3> impulse;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
+    Vec<Real, 3> dv = Vec<Real, 3>::zero();
+    bool any = change_of == nullptr;
+    for (int k = 0; k < Block::neighbors && !any; ++k) any = change_of[patches[k]] >= 0;
+    if (any)
+      SampleStencil<Real>(rows[i], keys[i]).each([&](Real w, int at, int node) {
+        const Index r = change_of == nullptr ? patches[at] : change_of[patches[at]];
+        if (r >= 0) dv += w * change[Size{r} * Block::nodes + node];
+      });
+    const Real m = rows[i].sum[0];
+    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = m * dv[c] + (taken != nullptr ? taken[i][c] : Real(0));
+  }
+};
+
+/// The contact as it is printed (Han 2019, eqs. 19-23) with e = 1: a sample against the one field of everything, its
+/// own mass included. Kept for comparison.
+template <class Real>
+struct TouchAsPrinted {
+  const ContactRow<Real>* rows;
+  const std::uint64_t* keys;
+  const Index* order;
+  const Index* bin_of;
+  const Index* bin_patch;
+  const ContactNodeSums<Real>* nodes;
+  const Index* sample_body;
+  const Real* friction;
+  Index bodies;
+  FieldView<Real, 3> impulse;
+  Index* touched;
+
+  TRIBO_HD void operator()(Index i) const {
+    const ContactRow<Real>& row = rows[i];
+    const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
+    Vec<Real, 3> relative, n;
+    for (int c = 0; c < 3; ++c) {
+      relative[c] = -row.sum[1 + c] / row.sum[0];
+      n[c] = row.sum[4 + c] / row.sum[0];
+    }
+    SampleStencil<Real>(row, keys[i]).each([&](Real w, int at, int node) {
+      const ContactNodeSums<Real>& sums = nodes[Size{patches[at]} * Block::nodes + node];
+      if (!(sums.sum[0] > Real(0))) return;
+      for (int c = 0; c < 3; ++c) relative[c] += w * (sums.sum[1 + c] / sums.sum[0]);
+    });
+    const Real vn = dot(relative, n);
+    const Index a = sample_body[order[i]];
+    Vec<Real, 3> dv = Vec<Real, 3>::zero();
+    if (vn < Real(0)) {
+      const Vec<Real, 3> slip = relative - vn * n;
+      const Real speed = sqrt(squared_norm(slip));
+      const Real cap = Real(-2) * friction[a * bodies + a] * vn;
+      dv = (Real(2) * vn) * n;
+      if (speed > Real(0)) dv += ((cap < speed ? cap : speed) / speed) * slip;
+    }
+    touched[i] = vn < Real(0) ? 1 : 0;
+    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = row.sum[0] * dv[c];
+  }
+};
+
+/// A sample against every collider: the same law with a partner that is kinematic and whose distance is exact.
+template <class Real>
+struct TouchColliders {
+  SamplesView<Real> samples;
+  typename Colliders<Real, 3>::View colliders;
+  const Index* kinematic;
+  const Real* restitution;
+  const Real* push;
+  ContactRule<Real> rule;
+  FieldView<Real, 3> impulse;
+  Index* touched;
+
+  TRIBO_HD void operator()(Index q) const {
+    const Index body = samples.sample_body[q];
+    Index touches = 0;
+    Vec<Real, 3> dv = Vec<Real, 3>::zero();
+    if (kinematic[body] == 0) {
+      ContactRule<Real> own = rule;
+      own.push = push[body];
+      own.restitution = restitution[body];
+      const Vec<Real, 3> x = samples.position(q);
+      const Vec<Real, 3> v = samples.velocity(q);
+      colliders.each_contact(x, rule.rest_gap + rule.dx, [&](const Contact<Real, 3>& contact) {
+        const Vec<Real, 3> before = dv;
+        dv += change(own, contact, v + dv);
+        for (int c = 0; c < 3; ++c) touches = before[c] != dv[c] ? 1 : touches;
+      });
+    }
+    touched[q] = touches;
+    for (int c = 0; c < 3; ++c) impulse[c][q] = samples.sample_mass[q] * dv[c];
+  }
+
+  /// Of the velocity of a point that meets a collider.
+  TRIBO_HD static Vec<Real, 3> change(ContactRule<Real> own, const Contact<Real, 3>& contact, const Vec<Real, 3>& v) {
+    ContactPartner<Real> partner;
+    partner.velocity = contact.velocity;
+    partner.share = partner.half = Real(1);
+    const Vec<Real, 3> n = -contact.normal;
+    const bool within = contact.distance <= own.rest_gap;
+    if (within && contact.boundary == Boundary::sticky) return contact.velocity - v;
+    if (within && contact.boundary == Boundary::slip)
+      return (-own.excess(contact.distance, dot(v - contact.velocity, n))) * n;
+    own.friction = contact.boundary == Boundary::separate ? contact.friction : Real(0);
+    return -contact_impulse(own, partner, v, n, contact.distance);
+  }
+};
+
+/// Vertices of boundaries against every collider, after the samples have brought them what they found: a vertex of an
+/// edge has samples on faces that do not touch, which leave a part of its speed, and bodies would creep by that.
+template <class Real>
+struct HoldVertices {
+  FieldView<const Real, 3> x;
+  const Index* corner_start;
+  const Index* vertex_body;
+  const Real* inverse_mass;
+  TouchColliders<Real> touch;
+  FieldView<Real, 3> v;
+
+  TRIBO_HD void operator()(Index p) const {
+    if (corner_start[p] == corner_start[p + 1] || !(inverse_mass[p] > Real(0))) return;
+    const Index body = vertex_body[p];
+    ContactRule<Real> own = touch.rule;
+    own.push = touch.push[body];
+    own.restitution = Real(0);  // what rebounds has
+    Vec<Real, 3> at, moves;
+    for (int c = 0; c < 3; ++c) {
+      at[c] = x[c][p];
+      moves[c] = v[c][p];
+    }
+    touch.colliders.each_contact(at, own.rest_gap + own.dx, [&](const Contact<Real, 3>& contact) {
+      moves += TouchColliders<Real>::change(own, contact, moves);
+    });
+    for (int c = 0; c < 3; ++c) v[c][p] = moves[c];
+  }
+};
+
+/// dv_p = 1/m_p sum_q b_pq m_q dv_q (Han 2019, eqs. 24, 25; with consistent masses M_p = m_p).
+template <class Real>
+struct PushVertex {
+  const Index* corner_start;
+  const Index* corner;
+  FieldView<const Real, 3> weight;
+  FieldView<const Real, 3> impulse;
+  const Real* inverse_mass;
+  FieldView<Real, 3> v;
+
+  TRIBO_HD void operator()(Index p) const {
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    for (Index j = corner_start[p]; j < corner_start[p + 1]; ++j) {
+      const Index q = corner[j] / 3;
+      const Real b = weight[corner[j] % 3][q];
+      for (int c = 0; c < 3; ++c) sum[c] += b * impulse[c][q];
+    }
+    for (int c = 0; c < 3; ++c) v[c][p] += inverse_mass[p] * sum[c];
+  }
+};
+
+template <class Real>
+struct ClearImpulse {
+  FieldView<Real, 3> impulse;
+  TRIBO_HD void operator()(Index q) const {
+    for (int c = 0; c < 3; ++c) impulse[c][q] = Real(0);
+  }
+};
+struct LoadIndex {
+  const Index* values;
+  TRIBO_HD Index operator()(Index i) const { return values[i]; }
+};
+struct AddIndex {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
+  return reduce(ex, "contact", n, Index{0}, LoadIndex{touched.data()}, AddIndex{});
+}
+
+template <class Real>
+void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  const auto& impulse = work.impulse;
+  parallel_for(ex, "contact", mesh.vertices,
+               PushVertex<Real>{mesh.sample_corner_start.data(), mesh.sample_corner.data(), view(mesh.sample_weight),
+                                view(impulse), mesh.inverse_mass.data(), view(state.v)});
+}
+
+constexpr int bits_for(Index count) {
+  int bits = 0;
+  while ((std::int64_t{1} << bits) < count) ++bits;
+  return bits;
+}
+
+/// What each field's nodes get from the samples of others. Returns whether there is anything.
+template <class Real>
+bool gather_reactions(Exec& ex, bool self, ContactFields<Real>& f) {
+  f.starts.resize_discard(f.meeting_count + 1);
+  CountReactions<Real> count{f.meetings.data(), f.bins.data(), f.slots.data(), f.meeting_count,
+                             f.starts.data(),   nullptr,       nullptr};
+  parallel_for(ex, "contact", f.meeting_count + 1, count);
+  const Index pairs = exclusive_scan(ex, "contact", f.starts, f.starts, f.meeting_count + 1);
+  if (pairs == 0) return false;
+  f.pair_keys.resize_discard(pairs);
+  f.pairs.resize_discard(pairs);
+  count.keys = f.pair_keys.data();
+  count.values = f.pairs.data();
+  parallel_for(ex, "contact", f.meeting_count, count);
+  f.sorter.sort(ex, "contact", f.pair_keys, f.pairs, pairs, bits_for(f.patch_count));
+  f.flags.resize_discard(pairs);
+  parallel_for(ex, "contact", pairs, FlagPatch{f.pair_keys.data(), f.flags.data()});
+  const Index changed = exclusive_scan(ex, "contact", f.flags, f.flags, pairs);
+  f.change_of.resize_discard(f.patch_count);
+  f.starts.resize_discard(changed + 1);
+  parallel_for(ex, "contact", f.patch_count, FillIndex{-1, f.change_of.data()});
+  parallel_for(ex, "contact", pairs,
+               WriteReaction{f.pair_keys.data(), f.flags.data(), pairs, f.change_of.data(), f.starts.data()});
+  f.change.resize_discard(Size{changed} * Block::nodes);
+  parallel_for(ex, "contact", changed * Block::nodes,
+               GatherReaction<Real>{f.rows.data(), f.bins.data(), f.bin_patch.data(), f.cell_start.data(),
+                                    f.nodes.data(), f.meetings.data(), f.slots.data(), f.starts.data(), f.pairs.data(),
+                                    f.pair_keys.data(), self, f.change.data()});
+  return true;
+}
+
+/// One pass of the balanced form over fields that are made. Returns the samples in contact.
+template <class Real>
+Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real>& rule, bool self,
+                   ContactFields<Real>& f, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  if (f.meeting_count == 0) return 0;
+  f.slots.resize_discard(f.slot_count);
+  f.taken.resize_discard(f.count);
+  f.touched.resize_discard(f.count);
+  parallel_for(ex, "contact", f.count,
+               TouchFields<Real>{f.rows.data(),
+                                 f.keys.data(),
+                                 f.order.data(),
+                                 f.bin_of.data(),
+                                 f.bins.data(),
+                                 f.bin_patch.data(),
+                                 f.nodes.data(),
+                                 f.meeting_start.data(),
+                                 f.meetings.data(),
+                                 mesh.friction.data(),
+                                 mesh.restitution.data(),
+                                 mesh.kinematic.data(),
+                                 work.push.data(),
+                                 work.thickness.data(),
+                                 mesh.bodies,
+                                 self,
+                                 rule,
+                                 f.slots.data(),
+                                 f.taken.data(),
+                                 f.touched.data()});
+  const Index touched = count_touched(ex, f.touched, f.count);
+  if (touched == 0) return 0;
+  const bool reacts = gather_reactions(ex, self, f);
+  if (!reacts) {
+    f.change_of.resize_discard(f.patch_count);
+    parallel_for(ex, "contact", f.patch_count, FillIndex{-1, f.change_of.data()});
+  }
+  work.impulse.resize_discard(mesh.samples);
+  if (f.count < mesh.samples) parallel_for(ex, "contact", mesh.samples, ClearImpulse<Real>{view(work.impulse)});
+  parallel_for(ex, "contact", f.count,
+               TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
+                                 f.taken.data(), f.change_of.data(), f.change.data(), view(work.impulse)});
+  push_vertices(ex, mesh, state, work);
+  return touched;
+}
+
+template <class Real>
+Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f, SolidState<Real>& state,
+                       ContactWorkspace<Real>& work) {
+  f.touched.resize_discard(f.count);
+  work.impulse.resize_discard(mesh.samples);
+  parallel_for(ex, "contact", f.count,
+               TouchAsPrinted<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
+                                    f.nodes.data(), mesh.sample_body.data(), mesh.friction.data(), mesh.bodies,
+                                    view(work.impulse), f.touched.data()});
+  push_vertices(ex, mesh, state, work);
+  return count_touched(ex, f.touched, f.count);
+}
+
+template <class Real>
+Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                      ContactRule<Real> rule, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  if (colliders.empty()) return 0;
+  rule.rest_gap = Real(0);  // distances are exact
+  Array<Index>& touched = work.bodies.touched;
+  touched.resize_discard(mesh.samples);
+  work.impulse.resize_discard(mesh.samples);
+  const TouchColliders<Real> touch{samples_of(mesh, state), colliders, mesh.kinematic.data(), mesh.restitution.data(),
+                                   work.push.data(),        rule,      view(work.impulse),    touched.data()};
+  parallel_for(ex, "contact", mesh.samples, touch);
+  const Index count = count_touched(ex, touched, mesh.samples);
+  if (count == 0) return 0;
+  push_vertices(ex, mesh, state, work);
+  const auto& x = state.x;
+  parallel_for(ex, "contact", mesh.vertices,
+               HoldVertices<Real>{view(x), mesh.sample_corner_start.data(), mesh.vertex_body.data(),
+                                  mesh.inverse_mass.data(), touch, view(state.v)});
+  return count;
+}
+
+/// Mean length of the edges of a body's boundary.
+double boundary_edge(const SolidSeed& seed, const SolidBody& body) {
+  double sum = 0;
+  for (std::int32_t t = body.triangles.begin; t < body.triangles.end; ++t)
+    for (int k = 0; k < 3; ++k) {
+      const Vec<std::int32_t, 3>& v = seed.triangles[static_cast<std::size_t>(t)];
+      sum += std::sqrt(squared_norm(seed.rest[static_cast<std::size_t>(v[k])] -
+                                    seed.rest[static_cast<std::size_t>(v[(k + 1) % 3])]));
+    }
+  return sum / std::max(1, 3 * (body.triangles.end - body.triangles.begin));
+}
+
+/// beta, unless the scene gives it: 0.03 where elements are as large as cells, 0.1 from twice that on
+/// (experiments_solids.md, recommended defaults 5).
+double push_of(const SolidSeed& seed, const SolidBody& body, const ContactConstants& constants) {
+  if (constants.spec.push > 0) return constants.spec.push;
+  const double ratio = boundary_edge(seed, body) / constants.dx;
+  return std::clamp(0.03 + 0.07 * (ratio - 1), 0.03, 0.1);
+}
+
+}  // namespace
+
+template <class Real>
+void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& constants, ContactWorkspace<Real>& work) {
+  std::vector<Real> push, thickness;
+  work.any_self = false;
+  for (const SolidBody& body : seed.bodies) {
+    push.push_back(static_cast<Real>(push_of(seed, body, constants)));
+    work.any_self = work.any_self || (body.self_contact && !body.kinematic);
+  }
+  for (const ContactSample& sample : seed.samples) thickness.push_back(static_cast<Real>(sample.thickness));
+  copy_to_device(ex, push.data(), work.push, static_cast<Index>(push.size()));
+  copy_to_device(ex, thickness.data(), work.thickness, static_cast<Index>(thickness.size()));
+}
+
+template <class Real>
+void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
+                      const SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  const bool printed = constants.spec.form == ContactSpec::Form::paper;
+  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, state, work.bodies);
+}
+
+template <class Real>
+void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
+                      SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  ContactFields<Real>& f = work.bodies;
+  work.impulse.resize_discard(mesh.samples);
+  parallel_for(ex, "contact", f.count,
+               TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
+                                 nullptr, nullptr, node_change.data(), view(work.impulse)});
+  push_vertices(ex, mesh, state, work);
+}
+
+template <class Real>
+ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                               const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
+                               ContactWorkspace<Real>& work) {
+  ContactRule<Real> rule{};
+  rule.dx = Real(constants.dx);
+  rule.dt = Real(dt);
+  rule.rest_gap = Real(constants.spec.rest_offset * constants.dx);
+  rule.bounce_speed = Real(10 * constants.gravity * dt);
+  ContactCounts counts;
+  if (constants.spec.form == ContactSpec::Form::paper) {
+    counts.bodies = touch_as_printed(ex, mesh, work.bodies, state, work);
+  } else {
+    counts.bodies = touch_fields(ex, mesh, rule, false, work.bodies, state, work);
+    if (work.any_self) {
+      make_fields(ex, mesh, constants, ContactPass::self, false, state, work.self);
+      counts.self = touch_fields(ex, mesh, rule, true, work.self, state, work);
+    }
+  }
+  counts.colliders = touch_colliders(ex, mesh, colliders, rule, state, work);
+  return counts;
+}
+
+template <class Real>
+ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                           const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
+                           ContactWorkspace<Real>& work) {
+  if (mesh.samples == 0) return {};
+  make_body_fields(ex, mesh, constants, false, state, work);
+  return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                                \
+  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);       \
+  template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, bool,                 \
+                                 const SolidState<Real>&, ContactWorkspace<Real>&);                            \
+  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&, \
+                                 ContactWorkspace<Real>&);                                                     \
+  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,              \
+                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,          \
+                                          ContactWorkspace<Real>&);                                            \
+  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                  \
+                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,              \
+                                      ContactWorkspace<Real>&);
+TRIBO_INSTANTIATE(float)
+TRIBO_INSTANTIATE(double)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

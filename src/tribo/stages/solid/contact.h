@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tribo/state/blocks.h"
+#include "tribo/state/colliders.h"
+#include "tribo/state/solids.h"
+
+/// \file
+/// Contact of hybrid solids (Han 2019, sec. 4): samples of boundaries meet through fields on a grid, one for each body,
+/// and give the impulses they find to the vertices of their triangles. The balanced form is that of
+/// experiments_solids.md: every sample against the fields of the other bodies, with a gap test, and what it takes is
+/// given to the other body through the grid, so that each pair keeps its momentum exactly.
+///
+/// No two kernels add to the same number: nodes gather from samples, samples from nodes, vertices from samples, each in
+/// the order of the sorted samples. Results have the same bytes for any number of threads.
+
+namespace tribo::TRIBO_BACKEND {
+
+struct ContactConstants {
+  double dx = 0;       ///< of the contact grid [m]
+  double gravity = 0;  ///< |g|, for the speed below which nothing bounces [m/s^2]
+  ContactSpec spec;
+};
+
+/// Blocks of 4^3 nodes; samples are sorted every step, so that arenas need no margin.
+struct ContactBlock {
+  static constexpr int side = 4;
+  static constexpr int nodes = 64;
+  static constexpr int cells = 64;
+  static constexpr int neighbors = 8;  ///< blocks that samples of one block touch: itself and those ahead of it
+};
+
+/// A sample as the grid takes it: what it adds to a node, but for the weight.
+template <class Real>
+struct ContactRow {
+  static constexpr int sums = 16;
+  /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric part of
+  /// n x^T with its off-diagonals twice, in the order of Sym.
+  Real sum[sums];
+  Real weight[3][3];  ///< of the quadratic kernel, per axis
+};
+
+/// Sums over the samples of one field at a node. Places are in cells from the first node of the node's own block.
+template <class Real>
+struct ContactNodeSums {
+  Real sum[ContactRow<Real>::sums];
+  Real total;  ///< mass of all fields at this node [kg]
+};
+
+/// The nodes of one field in one block.
+struct ContactPatch {
+  Index field;
+  Index block;  ///< into ContactFields::blocks
+};
+
+/// Samples of one bin that may touch another field.
+struct ContactMeeting {
+  Index bin;
+  Index field;
+  Index first;                           ///< slot of the bin's first sample
+  Index patch[ContactBlock::neighbors];  ///< of the other field in each block the bin touches, or -1
+};
+
+/// Which samples see each other as different.
+enum class ContactPass {
+  bodies,  ///< a field for each body; fields of other bodies act
+  self,    ///< a field for each body and main direction of normals; fields of the same body act
+  paper,   ///< one field for all
+};
+
+/// Samples sorted by block, field and cell, and the fields they make.
+template <class Real>
+struct ContactFields {
+  Index count = 0;  ///< samples that take part
+  Index bin_count = 0, patch_count = 0, block_count = 0, meeting_count = 0, slot_count = 0;
+  Array<std::uint64_t> keys;
+  Array<Index> order;  ///< sample at each place
+  Array<Index> bin_of;
+  Array<ContactRow<Real>> rows;
+  Array<Vec<Real, 9>> gradient;  ///< of velocity in cells times mass, row-major; affine scatter only
+  Array<Bin<3>> bins;            ///< group: the field
+  Array<Index> cell_start;       ///< of each bin, one more than it has cells
+  Array<Cell<3>> blocks;
+  Array<Index> block_start;  ///< first patch; fields ascend
+  Array<ContactPatch> patches;
+  Array<Index> touch;        ///< 8 bin + neighbor
+  Array<Index> touch_start;  ///< of each patch
+  Array<Index> bin_patch;    ///< by 8 bin + neighbor
+  Array<ContactNodeSums<Real>> nodes;
+  Array<Index> meeting_start;  ///< of each bin
+  Array<ContactMeeting> meetings;
+  Array<Vec<Real, 4>> slots;   ///< impulse a sample gives to the other field, and 1 / Phi
+  Array<Vec<Real, 3>> taken;   ///< impulse each sample gets itself [kg m/s]
+  Array<Index> touched;        ///< 1 where a sample is in contact
+  Array<Index> change_of;      ///< of each patch: its place in `change`, or -1
+  Array<Vec<Real, 3>> change;  ///< of the velocity of nodes by reactions [m/s]
+  RadixSorter sorter;
+  Array<std::uint64_t> pair_keys;
+  Array<Index> pairs, flags, starts;
+};
+
+/// Scratch memory of contact, and what it computes once from the seed.
+template <class Real>
+struct ContactWorkspace {
+  Array<Real> push;       ///< beta, by body
+  Array<Real> thickness;  ///< behind each sample [m]
+  bool any_self = false;
+  ContactFields<Real> bodies, self;
+  Field<Real, 3> impulse;  ///< of each sample [kg m/s]
+};
+
+/// Samples in contact.
+struct ContactCounts {
+  Index bodies = 0;  ///< with another body (paper: with anything)
+  Index self = 0;    ///< with another part of the same body
+  Index colliders = 0;
+};
+
+template <class Real>
+void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& constants, ContactWorkspace<Real>& work);
+
+/// Sorts samples and makes the fields of bodies from positions and velocities of vertices: mass, momentum, normal and
+/// center of each (body, node) as sums, in `work.bodies`. Nodes that no other body's sample can reach are left out
+/// unless `everywhere`. Throws DivergedError for a vertex that is nowhere.
+template <class Real>
+void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
+                      const SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// Gives changes of node velocities of `work.bodies`, by patch and node, to the vertices: dv_q = sum_i w_iq dv_bi, and
+/// dv_p = 1/m_p sum_q b_pq m_q dv_q. Keeps sum_i m_bi dv_bi.
+template <class Real>
+void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
+                      SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// From the velocities v_lag that meshes want to those that contact allows: bodies with each other, then each with
+/// itself, then all with colliders. The first two keep momentum to rounding. Positions are those of the step's begin.
+template <class Real>
+ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                           const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
+                           ContactWorkspace<Real>& work);
+
+/// The same after `make_body_fields`, whose velocities decide; other impulses may have changed vertices since.
+template <class Real>
+ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                               const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
+                               ContactWorkspace<Real>& work);
+
+/// The first half for any pass, for contact.cpp.
+template <class Real>
+void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
+                 bool everywhere, const SolidState<Real>& state, ContactFields<Real>& fields);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "tribo/math/lanes.h"
+#include "tribo/math/small.h"
+
+/// \file
+/// What a sample does when it meets another body (experiments_solids.md, "Contact form C").
+
+namespace tribo {
+
+/// What the fields around a sample say of a partner, as averages with weights w m.
+template <class Real>
+struct ContactPartner {
+  Vec<Real, 3> velocity;  ///< [m/s]
+  Vec<Real, 3> normal;    ///< mean of unit normals: shorter than 1 where the surface is not flat
+  Vec<Real, 3> away;      ///< from the sample to the partner's center [m]
+  Vec<Real, 3> from;      ///< place of the sample [m]
+  Sym<Real, 3> planes;    ///< mean of n x^T, off-diagonals twice [m]
+  Real share;             ///< Phi: part of an impulse that the masses of both leave to the sample, in (0, 1]
+  Real half;              ///< 1/2 when samples of both act, 1 when the partner is kinematic
+};
+
+template <class Real>
+struct ContactRule {
+  Real dx;
+  Real dt;
+  Real rest_gap;      ///< h0 [m]
+  Real push;          ///< beta
+  Real friction;      ///< mu
+  Real restitution;   ///< e
+  Real bounce_speed;  ///< below, e does not act [m/s]
+
+  /// What is too much of the approach speed at this gap: all of it at rest_gap, and beta of what is missing to the gap
+  /// where it is smaller. Bodies farther apart may close the gap within the step.
+  TRIBO_HD Real excess(Real gap, Real approach) const {
+    if (gap > rest_gap) return approach - (gap - rest_gap) / dt;
+    const Real depth = rest_gap - gap;
+    return approach + push * (depth < Real(0.25) * dx ? depth : Real(0.25) * dx) / dt;
+  }
+  /// With the part that rebounds.
+  TRIBO_HD Real bounced(Real excess_speed, Real approach) const {
+    if (!(restitution > Real(0)) || !(approach > bounce_speed)) return excess_speed;
+    return excess_speed + restitution * (excess_speed < approach ? excess_speed : approach);
+  }
+};
+
+/// Direction from a body to its partner. The flatter side decides: its mean normal is longer. 0 where neither has one.
+template <class Real>
+TRIBO_HD Vec<Real, 3> contact_normal(const Vec<Real, 3>& own, const Vec<Real, 3>& other) {
+  Vec<Real, 3> n = Vec<Real, 3>::zero();
+  const Real tiny = Real(1e-6);
+  const Real a = sqrt(squared_norm(own));
+  const Real b = sqrt(squared_norm(other));
+  if (a > tiny) {
+    const Real r = Real(1) / (Real(1.01) - (a < Real(1) ? a : Real(1)));
+    n = (r * r * r * r / a) * own;
+  }
+  if (b > tiny) {
+    const Real r = Real(1) / (Real(1.01) - (b < Real(1) ? b : Real(1)));
+    n = n - (r * r * r * r / b) * other;
+  }
+  const Real length = sqrt(squared_norm(n));
+  return length > tiny ? n * (Real(1) / length) : Vec<Real, 3>::zero();
+}
+
+/// Distance from the sample to the partner along n: to the mean of its faces with weights n . n_b,
+///   gap = n . <n_b x^T> n / (n . <n_b>) - n . x_q,
+/// so that faces that n is along say nothing. Exact before a flat face and at its edges, where the center would lie
+/// behind the face: blocks would rest on the middle of each other only, and stacks tip over. Of what is no face to n,
+/// a thin plate or a spike, the center itself.
+template <class Real>
+TRIBO_HD Real contact_gap(const ContactPartner<Real>& partner, const Vec<Real, 3>& n) {
+  const Real facing = dot(partner.normal, n);
+  if (!(facing < Real(-0.25))) return dot(partner.away, n);
+  Real plane = Real(0);
+  for (int j = 0; j < 3; ++j)
+    for (int k = j; k < 3; ++k) plane += partner.planes(j, k) * n[j] * n[k];
+  return plane / facing - dot(partner.from, n);
+}
+
+/// Impulse that a sample of mass m and velocity v gives to its partner, per m; 0 when they do not touch.
+///   J = half (1 + e) Phi ex,   P = J n + min(mu J, half Phi |v_t|) v_t / |v_t|
+template <class Real>
+TRIBO_HD Vec<Real, 3> contact_impulse(const ContactRule<Real>& rule, const ContactPartner<Real>& partner,
+                                      const Vec<Real, 3>& v, const Vec<Real, 3>& n, Real gap) {
+  const Vec<Real, 3> relative = v - partner.velocity;
+  const Real approach = dot(relative, n);
+  const Real ex = rule.excess(gap, approach);
+  if (!(ex > Real(0))) return Vec<Real, 3>::zero();
+  const Real J = partner.half * partner.share * rule.bounced(ex, approach);
+  const Vec<Real, 3> slip = relative - approach * n;
+  const Real speed = sqrt(squared_norm(slip));
+  Vec<Real, 3> P = J * n;
+  if (speed > Real(0)) {
+    const Real all = partner.half * partner.share * speed;
+    const Real cap = rule.friction * J;
+    P += ((cap < all ? cap : all) / speed) * slip;
+  }
+  return P;
+}
+
+}  // namespace tribo

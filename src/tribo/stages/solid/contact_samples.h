@@ -1,0 +1,64 @@
+#pragma once
+
+#include "tribo/stages/solid/contact.h"
+
+/// \file
+/// Where the samples of boundaries are and how they move, from the vertices of their triangles.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Samples as points of the deformed boundary (Han 2019, eqs. 15, 16).
+template <class Real>
+struct SamplesView {
+  FieldView<const Real, 3> x;  ///< of vertices
+  FieldView<const Real, 3> v;
+  FieldView<const Index, 3> triangle;
+  FieldView<const Real, 3> weight;
+  const Index* sample_triangle;
+  const Index* sample_body;
+  const Real* sample_mass;
+
+  TRIBO_HD Vec<Real, 3> vertex(const FieldView<const Real, 3>& field, Index at) const {
+    return {{field[0][at], field[1][at], field[2][at]}};
+  }
+  TRIBO_HD Vec<Real, 3> blend(const FieldView<const Real, 3>& field, Index q) const {
+    const Index t = sample_triangle[q];
+    Vec<Real, 3> r = weight[0][q] * vertex(field, triangle[0][t]);
+    r += weight[1][q] * vertex(field, triangle[1][t]);
+    r += weight[2][q] * vertex(field, triangle[2][t]);
+    return r;
+  }
+  TRIBO_HD Vec<Real, 3> position(Index q) const { return blend(x, q); }
+  TRIBO_HD Vec<Real, 3> velocity(Index q) const { return blend(v, q); }
+  /// Outward normal of the face; none, that is 0, of a face without area.
+  TRIBO_HD Vec<Real, 3> normal(Index q) const {
+    const Index t = sample_triangle[q];
+    const Vec<Real, 3> a = vertex(x, triangle[0][t]);
+    const Vec<Real, 3> n = cross(vertex(x, triangle[1][t]) - a, vertex(x, triangle[2][t]) - a);
+    const Real length = sqrt(squared_norm(n));
+    return length > Real(0) ? n * (Real(1) / length) : Vec<Real, 3>::zero();
+  }
+};
+
+/// Sums of a ContactRow with places measured from `blocks * side` cells farther back.
+template <class Real>
+TRIBO_HD void move_places(const Cell<3>& blocks, Real side, Real* sum) {
+  for (int j = 0; j < 3; ++j)
+    for (int k = j; k < 3; ++k)
+      sum[10 + Sym<Real, 3>::at(j, k)] +=
+          side * (j == k ? Real(blocks[j]) * sum[4 + j] : Real(blocks[k]) * sum[4 + j] + Real(blocks[j]) * sum[4 + k]);
+  for (int k = 0; k < 3; ++k) sum[7 + k] += side * Real(blocks[k]) * sum[0];
+}
+
+template <class Real>
+SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>& state) {
+  return {view(state.x),
+          view(state.v),
+          view(mesh.triangle),
+          view(mesh.sample_weight),
+          mesh.sample_triangle.data(),
+          mesh.sample_body.data(),
+          mesh.sample_mass.data()};
+}
+
+}  // namespace tribo::TRIBO_BACKEND
