@@ -36,6 +36,7 @@ struct EngineCounts {
   std::int64_t vertices = 0;  ///< of meshes
   std::int64_t tets = 0;
   std::int64_t collision_particles = 0;
+  std::int64_t contacts = 0;  ///< collision particles that touched something in the last step
 };
 
 /// Particles that have come or gone since the start.

@@ -45,6 +45,13 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   load_solids(ex, seed, mesh, state);
+  contact_constants = {model.dx, std::sqrt(squared_norm(model.gravity)), seed.contact};
+  load_contact(ex, seed, contact_constants, contact);
+}
+
+template <class Real>
+void SolidSystem<Real>::touch(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+  contacts = contact_step(ex, mesh, contact_constants, colliders, dt, state, contact);
 }
 
 template <class Real>
@@ -116,7 +123,7 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+  std::size_t sum = work.bytes() + contact.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();

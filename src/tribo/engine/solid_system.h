@@ -5,6 +5,7 @@
 
 #include "tribo/engine/engine.h"
 #include "tribo/setup/solids.h"
+#include "tribo/stages/solid/contact.h"
 #include "tribo/stages/solid/solid.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -17,6 +18,9 @@ class SolidSystem {
   SolidMesh<Real> mesh;
   ElasticWorkspace<Real> work;
   SolidConstants<Real> constants;
+  ContactWorkspace<Real> contact;
+  ContactConstants contact_constants;
+  ContactCounts contacts;  ///< in the last step
   Index bad = Workspace<Real, 3>::none;  ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const SolidSeed& seed);
@@ -32,6 +36,9 @@ class SolidSystem {
   void evaluate(Exec& ex, const TimeSpec& time);
   /// v_lag from the velocities of `begin_solids`; the report of an implicit step.
   ImplicitReport push(Exec& ex, const TimeSpec& settings, double time, double dt);
+
+  /// From v_lag to the velocities that contact allows.
+  void touch(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
 
   std::vector<FrameMesh> frame_meshes(Exec& ex, const Model& model) const;
   int object_of(Index vertex) const;

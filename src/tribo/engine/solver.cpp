@@ -512,6 +512,7 @@ EngineCounts Solver<Real, D>::counts() const {
   counts.vertices = solids_.mesh.vertices;
   counts.tets = solids_.mesh.tets;
   counts.collision_particles = solids_.mesh.samples;
+  counts.contacts = Size{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders;
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
   for (const SinkState& sink : state_.sinks) counts.removed += sink.particles;
   return counts;

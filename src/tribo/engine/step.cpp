@@ -61,6 +61,9 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       const ImplicitReport report = solids.push(ex, model.time, state.time, dt);
       if (model.time.implicit) accept(report);
       fastest = report.speed;
+      if constexpr (D == 3) {
+        if (converged && !(fastest * dt > model.dx)) solids.touch(ex, colliders, dt);
+      }
     }
     if (particles && model.time.implicit && converged) {
       p2g(ex, constants, state, 0, work);

@@ -125,7 +125,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"momentum", list(total.momentum)},
       {"angular_momentum", list(total.angular_momentum)},
       {"energy", energies(total)},
-      {"contacts", 0},
+      {"contacts", counts.contacts},
       {"missed_collisions", 0},
       {"objects", objects},
       {"sinks", sinks},
