@@ -25,7 +25,7 @@ std::string scene_of(const Lone& lone) {
       R"({{"tribo": 1, "fps": {}, "duration": 100, "precision": "{}", "gravity": [0, {}, 0], "grid": {{"dx": 0.1}},
            "time": {{{}}},
            "materials": {{"m": {{"model": "{}", "density": 1000, "youngs_modulus": {}, "poisson_ratio": {}}}}},
-           "objects": [{{"type": "solid", "shape": {{"box": [{}, {}, {}]}}, "element_size": {}, "material": "m", {}}}]}})",
+           "objects": [{{"type": "solid", "self_contact": false, "shape": {{"box": [{}, {}, {}]}}, "element_size": {}, "material": "m", {}}}]}})",
       lone.fps, lone.precision, -lone.gravity, lone.time, lone.law, lone.youngs_modulus, lone.poisson_ratio,
       lone.box[0], lone.box[1], lone.box[2], lone.element, lone.object);
 }

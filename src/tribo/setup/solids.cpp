@@ -8,9 +8,9 @@
 #include "tribo/core/errors.h"
 #include "tribo/models/elastic/invertible.h"
 #include "tribo/scene/scene.h"
+#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/initial_motion.h"
 #include "tribo/setup/random.h"
-#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/tets.h"
 
 namespace tribo {
@@ -127,7 +127,6 @@ class SolidSampler {
     body.vertices.begin = static_cast<std::int32_t>(seed_.x.size());
     body.tets.begin = static_cast<std::int32_t>(seed_.tets.size());
     body.triangles.begin = static_cast<std::int32_t>(seed_.triangles.size());
-    body.samples.begin = body.samples.end = static_cast<std::int32_t>(seed_.samples.size());
     body.friction = solid.friction;
     body.restitution = solid.restitution;
     body.damping = damping_of(solid, material(o), mesh);
