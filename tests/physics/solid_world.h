@@ -86,12 +86,12 @@ inline Lump cube(double size, int n) { return box({{size, size, size}}, {n, n, n
 /// A ball: shells of an icosahedron's faces cut in four `levels` times, with prisms between them cut in three.
 inline Lump ball(double radius, int levels, int shells) {
   const double g = 0.5 * (1 + std::sqrt(5.0));
-  std::vector<Vec3> points = {{{-1, g, 0}}, {{1, g, 0}}, {{-1, -g, 0}}, {{1, -g, 0}}, {{0, -1, g}}, {{0, 1, g}},
-                              {{0, -1, -g}}, {{0, 1, -g}}, {{g, 0, -1}}, {{g, 0, 1}}, {{-g, 0, -1}}, {{-g, 0, 1}}};
-  std::vector<std::array<int, 3>> faces = {{0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11},
-                                           {1, 5, 9}, {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
-                                           {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8}, {3, 8, 9},
-                                           {4, 9, 5}, {2, 4, 11}, {6, 2, 10}, {8, 6, 7}, {9, 8, 1}};
+  std::vector<Vec3> points = {{{-1, g, 0}},  {{1, g, 0}},  {{-1, -g, 0}}, {{1, -g, 0}}, {{0, -1, g}},  {{0, 1, g}},
+                              {{0, -1, -g}}, {{0, 1, -g}}, {{g, 0, -1}},  {{g, 0, 1}},  {{-g, 0, -1}}, {{-g, 0, 1}}};
+  std::vector<std::array<int, 3>> faces = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                           {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                           {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                           {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
   for (int level = 0; level < levels; ++level) {
     std::map<std::pair<int, int>, int> middles;
     const auto middle = [&](int a, int b) {
@@ -116,7 +116,8 @@ inline Lump ball(double radius, int levels, int shells) {
     Mat3 D;
     for (int k = 0; k < 3; ++k)
       for (int r = 0; r < 3; ++r)
-        D(r, k) = lump.vertices[static_cast<std::size_t>(t[k + 1])][r] - lump.vertices[static_cast<std::size_t>(t[0])][r];
+        D(r, k) =
+            lump.vertices[static_cast<std::size_t>(t[k + 1])][r] - lump.vertices[static_cast<std::size_t>(t[0])][r];
     if (determinant(D) < 0) std::swap(t[2], t[3]);
     lump.tets.push_back(t);
   };
@@ -145,7 +146,7 @@ struct Stuff {
 };
 
 struct SolidWorld {
-  Exec ex{1};
+  Exec ex;
   SolidSeed seed;
   std::vector<Stuff> stuff;
   std::vector<Mat3> inverse_rest;
@@ -159,6 +160,8 @@ struct SolidWorld {
   std::vector<ColliderSpec> collider_specs;
   Vec3 gravity = Vec3::zero();
   ContactCounts counts;
+
+  explicit SolidWorld(int threads = 1) : ex(threads) {}
 
   int add(const Lump& lump, const Stuff& of, const Vec3& velocity = Vec3::zero()) {
     SolidBody body;
@@ -213,8 +216,7 @@ struct SolidWorld {
   }
 
   /// Everything on the device, for a contact grid of spacing dx.
-  void begin(double dx, int threads = 1) {
-    (void)threads;
+  void begin(double dx) {
     constants.dx = dx;
     constants.gravity = length(gravity);
     constants.spec = seed.contact;

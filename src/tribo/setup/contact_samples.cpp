@@ -24,19 +24,21 @@ Corners corners(const SolidSeed& seed, std::int32_t triangle) {
   return {vertex(0), vertex(1), vertex(2)};
 }
 
-/// Half of a triangle's area goes to `count` points of equal share, the other half to its corners. The points are one
+/// Half of a triangle's area goes to `count` points of equal share, the other half to its corners, or none when there
+/// shall be no points there: impulses as they are printed (Han 2019) are too strong for them. The points are one
 /// in each of `count` strips of equal area, and along the strips they follow the golden section: any part of the
 /// triangle has its share of them, which points at random do not give (experiments_solids.md, Q1).
-void sample_triangle(std::int32_t triangle, double area, int count, std::vector<ContactSample>& samples) {
+void sample_triangle(std::int32_t triangle, double area, int count, bool corners_too,
+                     std::vector<ContactSample>& samples) {
   const Random random(triangle);
   const double shift = random.at(0);
   for (int j = 0; j < count; ++j) {
     const double u = std::sqrt((j + random.at(static_cast<std::uint64_t>(j) + 1)) / count);
     const double along = shift + 0.6180339887498949 * j;
     const double v = along - std::floor(along);
-    samples.push_back({triangle, {{1 - u, u * (1 - v), u * v}}, 0, 0.5 * area / count});
+    samples.push_back({triangle, {{1 - u, u * (1 - v), u * v}}, 0, (corners_too ? 0.5 : 1) * area / count});
   }
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 3 && corners_too; ++k) {
     Vec3 weight = Vec3::zero();
     weight[k] = 1;
     samples.push_back({triangle, weight, 0, area / 6});
@@ -57,7 +59,7 @@ void make_consistent(const SolidSeed& seed, std::vector<ContactSample>& samples)
     Vec3 beta;
     for (int k = 0; k < 3; ++k) beta[k] = seed.mass[vertex(q, k)] * q.weight[k] * q.area / share[vertex(q, k)];
     q.mass = beta[0] + beta[1] + beta[2];
-    q.weight = (1 / q.mass) * beta;
+    for (int k = 0; k < 3; ++k) q.weight[k] = beta[k] / q.mass;
   }
 }
 
@@ -105,7 +107,8 @@ std::vector<ContactSample> place_samples(const SolidSeed& seed, double dx) {
     for (std::int32_t t = body.triangles.begin; t < body.triangles.end; ++t) {
       const double area = 0.5 * std::sqrt(squared_norm(corners(seed, t).twice_area()));
       const double count = std::ceil(seed.contact.samples_per_cell * area / (dx * dx));
-      sample_triangle(t, area, std::max(1, static_cast<int>(count)), samples);
+      sample_triangle(t, area, std::max(1, static_cast<int>(count)), seed.contact.form == ContactSpec::Form::balanced,
+                      samples);
     }
   }
   first.push_back(samples.size());

@@ -164,7 +164,10 @@ struct TouchFields {
       partner.normal[c] = inverse * sum[4 + c];
       partner.away[c] = rule.dx * (inverse * sum[7 + c] - stencil.row.sum[7 + c] / m);
     }
-    for (int c = 0; c < 6; ++c) partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
+    for (int c = 0; c < 6; ++c) {
+      partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
+      partner.normals.s[c] = inverse * sum[16 + c];
+    }
     for (int c = 0; c < 3; ++c) partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
     const bool fixed = kinematic[body_of(meeting.field)] != 0;
     partner.half = fixed ? Real(1) : Real(0.5);
@@ -187,7 +190,9 @@ struct TouchFields {
     // plate's normals cancel, and it looks nowhere.
     const Real length = sqrt(squared_norm(partner.normal));
     if (length > Real(flat_enough) && dot(partner.normal, n) > Real(opposed) * length) return none;
-    const Real gap = contact_gap(partner, n);
+    Real gap = contact_gap(partner, n);
+    // Along a normal that leans, a face is nearer than it is: what the sample's own face says counts where it is more.
+    if (dot(face, partner.normal) < Real(-0.5) * length) gap = max(gap, contact_gap(partner, face));
     if (gap < Real(-deepest_cells) * rule.dx) return none;
     if (self) {
       if (!(dot(face, partner.normal) < Real(opposed) * length)) return none;

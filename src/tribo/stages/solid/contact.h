@@ -34,9 +34,9 @@ struct ContactBlock {
 /// A sample as the grid takes it: what it adds to a node, but for the weight.
 template <class Real>
 struct ContactRow {
-  static constexpr int sums = 16;
-  /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric part of
-  /// n x^T with its off-diagonals twice, in the order of Sym.
+  static constexpr int sums = 22;
+  /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
+  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
 };
@@ -98,6 +98,16 @@ struct ContactFields {
   RadixSorter sorter;
   Array<std::uint64_t> pair_keys;
   Array<Index> pairs, flags, starts;
+
+  std::size_t bytes() const {
+    std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + blocks.bytes() + patches.bytes() +
+                      nodes.bytes() + meetings.bytes() + slots.bytes() + taken.bytes() + change.bytes() +
+                      sorter.bytes() + pair_keys.bytes();
+    for (const Array<Index>* a : {&order, &bin_of, &cell_start, &block_start, &touch, &touch_start, &bin_patch,
+                                  &meeting_start, &touched, &change_of, &pairs, &flags, &starts})
+      sum += a->bytes();
+    return sum;
+  }
 };
 
 /// Scratch memory of contact, and what it computes once from the seed.
@@ -108,6 +118,10 @@ struct ContactWorkspace {
   bool any_self = false;
   ContactFields<Real> bodies, self;
   Field<Real, 3> impulse;  ///< of each sample [kg m/s]
+
+  std::size_t bytes() const {
+    return push.bytes() + thickness.bytes() + bodies.bytes() + self.bytes() + impulse.bytes();
+  }
 };
 
 /// Samples in contact.

@@ -239,9 +239,11 @@ struct WriteRow {
       row.sum[7 + k] = m * ((base - Real(Block::side) * Real(block[k])) + (at - base));
     }
     for (int j = 0; j < 3; ++j)
-      for (int k = j; k < 3; ++k)
-        row.sum[10 + Sym<Real, 3>::at(j, k)] =
-            j == k ? n[j] * row.sum[7 + j] : n[j] * row.sum[7 + k] + n[k] * row.sum[7 + j];
+      for (int k = j; k < 3; ++k) {
+        const int at = Sym<Real, 3>::at(j, k);
+        row.sum[10 + at] = j == k ? n[j] * row.sum[7 + j] : n[j] * row.sum[7 + k] + n[k] * row.sum[7 + j];
+        row.sum[16 + at] = (j == k ? m : 2 * m) * n[j] * n[k];
+      }
     if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int r = 0; r < 3; ++r)

@@ -16,6 +16,7 @@ struct ContactPartner {
   Vec<Real, 3> away;      ///< from the sample to the partner's center [m]
   Vec<Real, 3> from;      ///< place of the sample [m]
   Sym<Real, 3> planes;    ///< mean of n x^T, off-diagonals twice [m]
+  Sym<Real, 3> normals;   ///< mean of n n^T, likewise
   Real share;             ///< Phi: part of an impulse that the masses of both leave to the sample, in (0, 1]
   Real half;              ///< 1/2 when samples of both act, 1 when the partner is kinematic
 };
@@ -63,19 +64,35 @@ TRIBO_HD Vec<Real, 3> contact_normal(const Vec<Real, 3>& own, const Vec<Real, 3>
   return length > tiny ? n * (Real(1) / length) : Vec<Real, 3>::zero();
 }
 
-/// Distance from the sample to the partner along n: to the mean of its faces with weights n . n_b,
-///   gap = n . <n_b x^T> n / (n . <n_b>) - n . x_q,
-/// so that faces that n is along say nothing. Exact before a flat face and at its edges, where the center would lie
-/// behind the face: blocks would rest on the middle of each other only, and stacks tip over. Of what is no face to n,
-/// a thin plate or a spike, the center itself.
+template <class Real>
+TRIBO_HD Real quadratic_form(const Sym<Real, 3>& twice_off_diagonal, const Vec<Real, 3>& n) {
+  Real sum = Real(0);
+  for (int j = 0; j < 3; ++j)
+    for (int k = j; k < 3; ++k) sum += twice_off_diagonal(j, k) * n[j] * n[k];
+  return sum;
+}
+
+/// Distance from the sample to the partner along n: to the mean of its faces with weights -n . n_b,
+///   plane = n . <n_b x^T> n / (n . <n_b>) - n . x_q,
+/// so that faces that n is along say nothing. Exact before a flat face and at its edges, where the center of all faces
+/// would lie behind it: blocks would rest on the middle of each other only, and stacks tip over. The back of a thin
+/// plate counts with the wrong sign; the parts of faces that look at the sample and away,
+///   f, b = (n . <n_b n_b^T> n -+ n . <n_b>) / 2,
+/// tell so, and the plate's front follows from its plane and its center, (f - b) plane = f front - b back and
+/// (f + b) center = f front + b back. What looks nowhere is at its center.
 template <class Real>
 TRIBO_HD Real contact_gap(const ContactPartner<Real>& partner, const Vec<Real, 3>& n) {
-  const Real facing = dot(partner.normal, n);
-  if (!(facing < Real(-0.25))) return dot(partner.away, n);
-  Real plane = Real(0);
-  for (int j = 0; j < 3; ++j)
-    for (int k = j; k < 3; ++k) plane += partner.planes(j, k) * n[j] * n[k];
-  return plane / facing - dot(partner.from, n);
+  const Real center = dot(partner.away, n);
+  const Real facing = -dot(partner.normal, n);
+  const Real both = quadratic_form(partner.normals, n);
+  const Real front = Real(0.5) * (both + facing);
+  const Real back = Real(0.5) * (both - facing);
+  if (!(front > Real(0.05)) || !(facing > Real(0.02))) return center;
+  const Real plane = -quadratic_form(partner.planes, n) / facing - dot(partner.from, n);
+  const Real thin = (back > Real(0) ? back : Real(0)) / front;
+  const Real of_plate = Real(0.5) * ((Real(1) + thin) * center + (Real(1) - thin) * plane);
+  const Real plate = (thin - Real(0.02)) / Real(0.1);
+  return plane + (plate < Real(0) ? Real(0) : plate > Real(1) ? Real(1) : plate) * (of_plate - plane);
 }
 
 /// Impulse that a sample of mass m and velocity v gives to its partner, per m; 0 when they do not touch.
