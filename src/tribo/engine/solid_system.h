@@ -20,7 +20,7 @@ class SolidSystem {
   SolidConstants<Real> constants;
   ContactWorkspace<Real> contact;
   ContactConstants contact_constants;
-  ContactCounts contacts;  ///< in the last step
+  ContactCounts contacts;                ///< in the last step
   Index bad = Workspace<Real, 3>::none;  ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const SolidSeed& seed);
