@@ -141,7 +141,8 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + state.x.bytes() + state.v.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+  std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + state.x.bytes() + state.v.bytes() +
+                    mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();
