@@ -88,14 +88,19 @@ struct TouchFields {
     const SampleStencil<Real> stencil(rows[i], keys[i]);
     const ContactRow<Real>& row = rows[i];
     const Real m = row.sum[0];
-    const Vec<Real, 3> own_normal = normal_of_own(stencil, b);
-    const Real kinematic_mass = mass_of_kinematic(stencil, b);
+    Vec<Real, 3> own_normal = Vec<Real, 3>::zero();
+    Real kinematic_mass = Real(-1);  // not known yet, nor the normal
     for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
       const ContactMeeting& meeting = meetings[k];
       Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
       slot = Vec<Real, 4>::zero();
       ContactPartner<Real> partner;
-      if (!meet(stencil, meeting, b, m, kinematic_mass, partner)) continue;
+      if (!is_near(stencil, meeting, m)) continue;
+      if (kinematic_mass < Real(0)) {
+        own_normal = normal_of_own(stencil, b);
+        kinematic_mass = mass_of_kinematic(stencil, b);
+      }
+      meet(stencil, meeting, b, m, kinematic_mass, partner);
       const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, own_normal);
       if (!(squared_norm(P) > Real(0))) continue;
       for (int c = 0; c < 3; ++c) slot[c] = P[c];
@@ -133,8 +138,17 @@ struct TouchFields {
     return sum;
   }
 
-  /// What the fields say of the partner; false when it is not there.
-  TRIBO_HD bool meet(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Index b, Real m,
+  /// Whether the other field has mass where the sample looks: most samples of a bin are too far away.
+  TRIBO_HD bool is_near(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Real m) const {
+    Real mass = Real(0);
+    stencil.each([&](Real w, int at, int node) {
+      if (meeting.patch[at] >= 0) mass += w * nodes[Size{meeting.patch[at]} * Block::nodes + node].sum[0];
+    });
+    return mass > Real(least_mass) * m;
+  }
+
+  /// What the fields say of the partner.
+  TRIBO_HD void meet(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Index b, Real m,
                      Real kinematic_mass, ContactPartner<Real>& partner) const {
     constexpr int sums = ContactRow<Real>::sums;
     Real part[Block::neighbors][sums];
@@ -148,16 +162,14 @@ struct TouchFields {
       if (meeting.patch[at] < 0) return;
       const ContactNodeSums<Real>& other = nodes[Size{meeting.patch[at]} * Block::nodes + node];
       const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
-      const Real mass = other.sum[0];
       for (int c = 0; c < sums; ++c) part[at][c] += w * other.sum[c];
-      share += w * (mass * inverse_mass_at(self, own, other));
+      share += w * (other.sum[0] * inverse_mass_at(self, own, other));
     });
     for (int at = 0; at < Block::neighbors; ++at) {
       if (meeting.patch[at] < 0) continue;
       move_places(unflatten<3>(at, 2), Real(Block::side), part[at]);
       for (int c = 0; c < sums; ++c) sum[c] += part[at][c];
     }
-    if (!(sum[0] > Real(least_mass) * m)) return false;
     const Real inverse = Real(1) / sum[0];
     for (int c = 0; c < 3; ++c) {
       partner.velocity[c] = inverse * sum[1 + c];
@@ -172,7 +184,6 @@ struct TouchFields {
     const bool fixed = kinematic[body_of(meeting.field)] != 0;
     partner.half = fixed ? Real(1) : Real(0.5);
     partner.share = !fixed ? share : kinematic_mass > Real(0) ? sum[0] / kinematic_mass : Real(1);
-    return true;
   }
 
   TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
@@ -706,6 +717,9 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   ContactRule<Real> rule{};
   rule.dx = Real(constants.dx);
   rule.dt = Real(dt);
+  // A step is the time for the push, unless it is much shorter than what gravity moves by a cell in: stiff bodies take
+  // short steps, and what overlaps would be thrown. What is pressed is pushed as fast as it is pressed.
+  rule.push_time = Real(std::max(dt, std::sqrt(constants.dx / std::max(constants.gravity, 1.0)) / 80));
   rule.rest_gap = Real(constants.spec.rest_offset * constants.dx);
   rule.bounce_speed = Real(10 * constants.gravity * dt);
   ContactCounts counts;

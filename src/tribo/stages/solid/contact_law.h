@@ -27,6 +27,7 @@ struct ContactRule {
   Real dt;
   Real rest_gap;      ///< h0 [m]
   Real push;          ///< beta
+  Real push_time;     ///< shortest time in which that part of a missing gap is won back, unless bodies are pressed [s]
   Real friction;      ///< mu
   Real restitution;   ///< e
   Real bounce_speed;  ///< below, e does not act [m/s]
@@ -35,8 +36,11 @@ struct ContactRule {
   /// where it is smaller. Bodies farther apart may close the gap within the step.
   TRIBO_HD Real excess(Real gap, Real approach) const {
     if (gap > rest_gap) return approach - (gap - rest_gap) / dt;
-    const Real depth = rest_gap - gap;
-    return approach + push * (depth < Real(0.25) * dx ? depth : Real(0.25) * dx) / dt;
+    const Real depth = rest_gap - gap < Real(0.25) * dx ? rest_gap - gap : Real(0.25) * dx;
+    const Real slow = push * depth / push_time;
+    const Real fast = push * depth / dt;
+    const Real pressed = approach > slow ? approach : slow;
+    return approach + (fast < pressed ? fast : pressed);
   }
   /// With the part that rebounds.
   TRIBO_HD Real bounced(Real excess_speed, Real approach) const {
