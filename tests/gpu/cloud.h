@@ -24,6 +24,7 @@ inline std::vector<MaterialSpec> every_material() {
   const auto laws = std::to_array<ParticleLaw<double>>({
       FixedCorotated<double>{.mu = mu, .lambda = lambda, .viscosity = 2},
       NeoHookean<double>{.mu = mu, .lambda = lambda, .viscosity = 1},
+      StVenantKirchhoff<double>{.mu = mu, .lambda = lambda, .viscosity = 1},
       Hencky<double>{.mu = mu, .lambda = lambda, .viscosity = 0},
       Viscoelastic<double>{.mu = mu, .lambda = lambda, .relaxing = 0.5, .volume = 1, .relaxation_rate = 10},
       DruckerPrager<double>{dry},
