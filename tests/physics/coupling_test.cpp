@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "scene_text.h"
+#include "solid_scenes.h"
 
 /// \file
 /// Meshes against particles on two grids (Han 2019, sec. 7, as formulas G corrects it): each pair keeps its momentum,
@@ -123,7 +123,61 @@ TEST(Coupling, JellySticksToASlopeThatHoldsIt) {
   EXPECT_LT(std::abs(crept), 5e-3);
 }
 
-/// Lifting a body off a bed of sand costs its weight and no more.
+/// Part of the sand poured on a ball that is still on its upper half after a second.
+double left_on_ball(double friction) {
+  Simulation simulation = simulate(fmt::format(
+      R"({{"tribo": 1, "fps": 20, "duration": 10, "grid": {{"dx": 0.03}},
+           "materials": {{"stone": {{"model": "fixed_corotated", "density": 2000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}},
+                         "sand": {{"model": "drucker_prager", "density": 1600, "youngs_modulus": 3e5, "poisson_ratio": 0.3,
+                                  "friction_angle": 30}}}},
+           "objects": [
+             {{"name": "ball", "type": "solid", "kinematic": true, "shape": {{"sphere": 0.15}}, "element_size": 0.05,
+               "material": "stone", "friction": {}}},
+             {{"name": "sand", "type": "particles", "shape": {{"cylinder": {{"radius": 0.08, "height": 0.12}}}},
+               "material": "sand", "at": [0.002, 0.25, 0.001]}}]}})",
+      friction));
+  while (simulation.time() < 1) simulation.advance_frame();
+  const Points places = state_column(simulation, "x");
+  std::size_t above = 0;
+  for (const Vec<double, 3>& x : places) above += x[1] > 0.05 ? 1 : 0;
+  return static_cast<double>(above) / static_cast<double>(places.size());
+}
+
+TEST(Coupling, SandRunsOffABallWithoutFriction) {
+  const double smooth = left_on_ball(0), rough = left_on_ball(1);
+  RecordProperty("left", fmt::format("{:.3f} without friction, {:.3f} with", smooth, rough));
+  EXPECT_LT(smooth, 0.02);
+  EXPECT_GT(rough, 0.05);
+}
+
+/// A heavy mesh lies on a bed of jelly or sand: it sinks as far as the bed gives way, and not through it.
+class Resting : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Coupling, Resting, ::testing::Values("jelly", "sand"));
+TEST_P(Resting, MeshStaysOnABed) {
+  Simulation simulation = simulate(fmt::format(
+      R"({{"tribo": 1, "fps": 20, "duration": 10, "grid": {{"dx": 0.04}},
+           "materials": {{"heavy": {{"model": "fixed_corotated", "density": 5000, "youngs_modulus": 1e6, "poisson_ratio": 0.3}},
+                         "jelly": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e6, "poisson_ratio": 0.3,
+                                   "viscosity": 100}},
+                         "sand": {{"model": "drucker_prager", "density": 1600, "youngs_modulus": 1e6, "poisson_ratio": 0.3,
+                                  "friction_angle": 35}}}},
+           "objects": [
+             {{"name": "mesh", "type": "solid", "shape": {{"box": [0.2, 0.2, 0.2]}}, "material": "heavy",
+               "element_size": 0.05, "friction": 0.5, "at": [0, 0.34, 0]}},
+             {{"name": "bed", "type": "particles", "shape": {{"box": [0.48, 0.2, 0.48]}}, "at": [0, 0.11, 0],
+               "material": "{}"}}],
+           "colliders": [{{"shape": {{"box": [0.5, 1.2, 0.5]}}, "at": [0, 0.6, 0], "inside": true, "friction": 0.3}}]}})",
+      GetParam()));
+  while (simulation.time() < 0.6) simulation.advance_frame();
+  const double early = center(simulation.measure()[0])[1];
+  while (simulation.time() < 1.2) simulation.advance_frame();
+  const double sunk = early - center(simulation.measure()[0])[1];
+  RecordProperty("sinks_mm_per_s", fmt::format("{:.2f}", 1000 * sunk / 0.6));
+  EXPECT_LT(sunk, 2e-3);
+  EXPECT_GT(simulation.measure()[0].low[1], 0.16);
+}
+
+/// A body on a bed of jelly, taken off at some speed, keeps it.
 TEST(Coupling, NothingSticks) {
   const std::string scene =
       R"({"tribo": 1, "precision": "double", "fps": 100, "duration": 10, "gravity": [0, 0, 0], "grid": {"dx": 0.04},

@@ -23,7 +23,7 @@ namespace tribo {
 /// What one substep did.
 struct StepReport {
   double dt = 0;           ///< [s]
-  const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, collider, drive, dt_max, frame or retry
+  const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, contact, collider, drive, dt_max, frame or retry
   SolveReport solve;
 };
 

@@ -89,8 +89,8 @@ void SolidSystem<Real>::begin_coupling(Exec& ex) {
   make_body_fields(ex, mesh, contact_constants, true, state, contact);
 }
 template <class Real>
-void SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid) {
-  couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid) {
+  return couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
 }
 
 template <class Real>

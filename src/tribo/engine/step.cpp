@@ -32,7 +32,7 @@ struct StepMeshes {
   /// Particles on their grid meet the bodies.
   GridAction<Real, D> meet() const {
     if constexpr (D == 3)
-      if (any() && coupled) return [this](const GridNodes<Real, 3>& grid) { solids.couple_with(ex, grid); };
+      if (any() && coupled) return [this](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid); };
     return {};
   }
   void begin_coupling() const {
@@ -104,6 +104,14 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       p2g(ex, constants, state, dt, work);
       speed = update_grid(ex, constants, colliders.during(), dt, work);
     }
+    if (particles && converged && !(std::fmax(pushed.speed, speed) * dt > model.dx)) {
+      meshes.begin_coupling();
+      if (const GridAction<Real, D> meet = meshes.meet()) {
+        // A body may push aside what comes along it: a component may grow, though no speed does.
+        const double met = meet({work.blocks.data(), work.block_count, work.grid.data()});
+        if (met > speed) speed = met;
+      }
+    }
     fastest = pushed.speed > speed ? pushed.speed : speed;
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
     // but the grid has changed it can be taken again, shorter. So can one whose velocities were not found. Meshes keep
@@ -113,9 +121,6 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
   }
   const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
   if (particles) {
-    meshes.begin_coupling();
-    if (const GridAction<Real, D> meet = meshes.meet())
-      meet({work.blocks.data(), work.block_count, work.grid.data()});
     bad = g2p(ex, constants, dt, state, work);
     // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
     // says.

@@ -280,7 +280,7 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
   solid.friction =
       in.number("friction", "1", at_least(0),
                 "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
-                "says otherwise",
+                "says otherwise; against particles it counts alone, and against a collider the collider's does",
                 0);
   solid.restitution =
       in.number("restitution", "1", within(0, 1), "of contact itself; a mesh rebounds elastically without", 0);
@@ -291,6 +291,12 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
   solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
   read_pins(in, solid);
   solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);
+  if (solid.kinematic) {
+    if (solid.start != StartShape::rest) in.complain("initial", "a kinematic body cannot recover; leave out one of them");
+    if (!solid.pins.empty()) in.complain("pins", "every vertex of a kinematic body is driven already; leave out one");
+    if (squared_norm(object.velocity) + squared_norm(object.angular_velocity) > 0)
+      in.complain("velocity", "a kinematic body moves by its keyframes; use motion");
+  }
   if (!hybrid) {  // what is about the mesh alone may stay where methods are compared
     const char* const only_meshes = "only the vertices of a mesh can do that; use method \"hybrid\"";
     if (solid.kinematic) in.complain("kinematic", only_meshes);
@@ -329,6 +335,17 @@ int read_object_reference(ParamReader& in, const char* key, const char* doc, con
     in.complain(key, "no object is called \"" + name + "\"" + hint);
   }
   return 0;
+}
+
+/// Coefficients of pairs are those of meshes, each given once.
+void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
+  for (const auto& [key, object] : {std::pair{"between", pair.one}, std::pair{"and", pair.other}})
+    if (static_cast<std::size_t>(object) < scene.objects.size() &&
+        scene.objects[static_cast<std::size_t>(object)].type != "solid")
+      in.complain(key, "is no solid; against particles the solid's own friction counts, against colliders theirs");
+  for (const PairFriction& other : scene.friction)
+    if ((other.one == pair.one && other.other == pair.other) || (other.one == pair.other && other.other == pair.one))
+      in.complain("coefficient", "this pair is in the list already; leave out one of them");
 }
 
 /// Times between which an emitter or a sink works.
@@ -514,6 +531,7 @@ void read_format(ParamReader& in, Scene& scene) {
             pair.one = read_object_reference(entry, "between", "name of an object", scene.objects);
             pair.other = read_object_reference(entry, "and", "name of another one, or the same", scene.objects);
             pair.coefficient = entry.number("coefficient", "1", at_least(0), "of Coulomb");
+            if (!entry.describing()) check_pair(entry, pair, scene);
             scene.friction.push_back(pair);
           });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });

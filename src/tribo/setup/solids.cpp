@@ -235,8 +235,15 @@ double expected_tets(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects) {
     if (!object.solid) continue;
+    const double size = object.solid->element_size;
+    if (const auto* box = std::get_if<Box<double>>(&object.shape)) {  // at least one cell along each edge, however thin
+      double cells = 1;
+      for (int k = 0; k < 3; ++k) cells *= std::max(1.0, std::round(box->size[k] / size));
+      sum += 6 * cells;
+      continue;
+    }
     const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
-    sum += 6 * volume / std::pow(object.solid->element_size, 3);  // six to a cube of the edge length
+    sum += 6 * volume / std::pow(size, 3);  // six to a cube of the edge length
   }
   return sum;
 }

@@ -75,9 +75,9 @@ struct GridNodes {
   Index block_count;
   NodePack<Real>* nodes;
 };
-/// What else acts on it; may be empty.
+/// What else acts on it; may be empty. Returns the largest velocity component it leaves [m/s].
 template <class Real, int D>
-using GridAction = std::function<void(const GridNodes<Real, D>&)>;
+using GridAction = std::function<double(const GridNodes<Real, D>&)>;
 
 /// A whole step on the packed copy: p2g to confine, and the sort for the next step. Not taken, and nothing changed,
 /// when a node is faster than `speed_limit`.

@@ -51,6 +51,7 @@ struct SolidMesh {
   Array<Index> sample_corner_start, sample_corner;
   // by body
   Array<Real> friction;  ///< of each pair, [body * bodies + other]
+  Array<Real> own_friction;   ///< of each body, with what is no body
   Array<Real> restitution;
   Array<Index> kinematic;     ///< 1 or 0
   Array<Index> self_contact;  ///< 1 or 0

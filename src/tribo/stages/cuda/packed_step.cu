@@ -103,6 +103,13 @@ PackedParticles<Real, D>& packed_of(Workspace<Real, D>& work) {
   return static_cast<PackedParticles<Real, D>&>(*work.packed);
 }
 
+/// What else has acted on the grid counts as its speed, too: a step that is too long is then abandoned as any other.
+struct RaiseSpeed {
+  StepTally* tally;
+  unsigned long long bits;
+  __device__ void operator()(Index) const { raise_to(&tally->grid_speed, bits); }
+};
+
 /// Gives the memory of stages back that packed steps do without. Most scenes sort in full but once.
 template <class Real, int D>
 void drop_scratch(Workspace<Real, D>& work) {
@@ -215,7 +222,8 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   clear_next_sets(ex, p);
   packed_p2g(ex, constants, dt, work.inverse_density, p);
   packed_grid(ex, constants, colliders.during(), dt, p);
-  if (act) act({p.table.blocks.data(), p.table.block_count, p.grid.data()});
+  const double acted = act ? act({p.table.blocks.data(), p.table.block_count, p.grid.data()}) : 0;
+  if (acted > 0) parallel_for(ex, "grid", 1, RaiseSpeed{p.tally.data(), ordered_bits(acted)});
   const bool confines = !colliders.specs.empty();
   packed_g2p(ex, constants, dt, speed_limit, confines, p);
   if (confines) packed_confine(ex, constants, colliders.after(), speed_limit, p);

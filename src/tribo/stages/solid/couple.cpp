@@ -1,5 +1,7 @@
 #include "tribo/stages/solid/couple.h"
 
+#include "tribo/math/spline.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -37,81 +39,28 @@ struct FindBlock {
   TRIBO_HD void operator()(Index i) const { found[i] = find_block(blocks, block_count, wanted[i]); }
 };
 
+/// The nodes of both grids, and what stands between them.
 template <class Real>
-TRIBO_HD Vec<Real, 3> velocity_of(const NodePack<Real>& node) {
-  return {{node[0], node[1], node[2]}};
-}
-
-/// One node of the samples' blocks: all bodies that are there, one after the other, against the particles.
-template <class Real>
-struct CoupleNode {
+struct TwoGrids {
   using Block = ContactBlock;
   const Cell<3>* grid_blocks;
   Index grid_block_count;
   NodePack<Real>* grid;
   const Index* found;
   const Cell<3>* blocks;
+  Index block_count;
   const Index* block_start;
   const ContactPatch* patches;
   ContactNodeSums<Real>* nodes;
-  const Real* friction;
-  const Index* kinematic;
-  Index bodies;
-  bool printed;
-  Vec<Real, 3>* change;
 
-  TRIBO_HD void operator()(Index i) const {
-    const Index b = i / Block::nodes;
-    const int node = static_cast<int>(i % Block::nodes);
-    for (Index patch = block_start[b]; patch < block_start[b + 1]; ++patch)
-      change[Size{patch} * Block::nodes + node] = Vec<Real, 3>::zero();
-    if (found[b] < 0) return;
-    NodePack<Real>& second = grid[Size{found[b]} * Block::nodes + node];
-    const Real m2 = second[3];
-    if (!(m2 > Real(0))) return;
-    Vec<Real, 3> v2 = velocity_of<Real>(second);
-    for (Index patch = block_start[b]; patch < block_start[b + 1]; ++patch) {
-      ContactNodeSums<Real>& first = nodes[Size{patch} * Block::nodes + node];
-      const Real m1 = first.sum[0];
-      if (!(m1 > Real(0))) continue;
-      Vec<Real, 3> n;
-      if (!normal(b, node, first, n)) continue;
-      Vec<Real, 3> v1;
-      for (int k = 0; k < 3; ++k) v1[k] = first.sum[1 + k] / m1;
-      const Vec<Real, 3> slip = v1 - v2;
-      const Real approach = dot(slip, n);
-      if (!(approach > Real(0))) continue;  // eq. 46
-      const Index body = patches[patch].field;
-      const bool fixed = !printed && kinematic[body] != 0;
-      const Real mu = friction[printed ? 0 : Size{body} * bodies + body];
-      const Vec<Real, 3> along = slip - n * approach;
-      const Real speed = sqrt(squared_norm(along));
-      const Real reduced = fixed ? m2 : m1 / (m1 + m2) * m2;
-      const Real push = reduced * approach;  // eqs 47, 48
-      const auto impulse = [&](Real rub) {
-        return speed > Real(0) ? n * push + along * (rub / speed) : n * push;
-      };
-      if (printed) {  // eqs 49, 50: each side has a cap of its own
-        const Real rub1 = min(mu * push / m1, speed), rub2 = min(mu * push / m2, speed);
-        const Vec<Real, 3> change1 = impulse(rub1 * m1) * (Real(1) / m1);
-        v2 = v2 + impulse(rub2 * m2) * (Real(1) / m2);
-        for (int k = 0; k < 3; ++k) first.sum[1 + k] -= m1 * change1[k];
-        continue;
-      }
-      const Vec<Real, 3> P = impulse(min(mu * push, reduced * speed));
-      v2 = v2 + P * (Real(1) / m2);
-      if (!fixed) change[Size{patch} * Block::nodes + node] = P * (Real(-1) / m1);
-    }
-    second = node_pack<Real>(v2[0], v2[1], v2[2], m2);
-  }
+  TRIBO_HD ContactNodeSums<Real>& first(Index patch, int node) const { return nodes[Size{patch} * Block::nodes + node]; }
 
- private:
   /// Out of the body (eq. 45). Where its normals cancel, in a thin sheet or at a sharp edge, the side on which the
   /// particles are decides instead: any direction keeps momentum and energy, and only its quality differs.
-  TRIBO_HD bool normal(Index b, int node, const ContactNodeSums<Real>& first, Vec<Real, 3>& n) const {
-    n = {{first.sum[4], first.sum[5], first.sum[6]}};
+  TRIBO_HD bool normal(Index b, int node, const ContactNodeSums<Real>& sums, Vec<Real, 3>& n) const {
+    n = {{sums.sum[4], sums.sum[5], sums.sum[6]}};
     const Real length = sqrt(squared_norm(n));
-    if (length >= Real(0.3) * first.sum[0]) {
+    if (length >= Real(0.3) * sums.sum[0]) {
       n = n * (Real(1) / length);
       return true;
     }
@@ -139,27 +88,184 @@ struct CoupleNode {
     }
     return block < 0 ? Real(0) : grid[Size{block} * Block::nodes + flatten(at, Block::side)][3];
   }
+  /// The field's patch in a block, or -1.
+  TRIBO_HD Index patch_of(Index block, Index field) const {
+    for (Index patch = block_start[block]; patch < block_start[block + 1]; ++patch)
+      if (patches[patch].field == field) return patch;
+    return -1;
+  }
+};
+
+/// Whether a body and the particles come nearer at a node.
+template <class Real>
+struct MarkApproach {
+  using Block = ContactBlock;
+  TwoGrids<Real> grids;
+  std::uint8_t* approaches;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index b = i / Block::nodes;
+    const int node = static_cast<int>(i % Block::nodes);
+    for (Index patch = grids.block_start[b]; patch < grids.block_start[b + 1]; ++patch)
+      approaches[Size{patch} * Block::nodes + node] = near(b, patch, node) ? 1 : 0;
+  }
+
+ private:
+  TRIBO_HD bool near(Index b, Index patch, int node) const {
+    if (grids.found[b] < 0) return false;
+    const NodePack<Real>& second = grids.grid[Size{grids.found[b]} * Block::nodes + node];
+    const ContactNodeSums<Real>& first = grids.first(patch, node);
+    const Real m1 = first.sum[0];
+    Vec<Real, 3> n;
+    if (!(second[3] > Real(0)) || !(m1 > Real(0)) || !grids.normal(b, node, first, n)) return false;
+    Real approach = Real(0);
+    for (int k = 0; k < 3; ++k) approach += (first.sum[1 + k] / m1 - second[k]) * n[k];
+    return approach > Real(0);  // eq. 46
+  }
+};
+
+/// One node of the samples' blocks: all bodies that are there, one after the other, against the particles.
+template <class Real>
+struct CoupleNode {
+  using Block = ContactBlock;
+  TwoGrids<Real> grids;
+  const Real* friction;  ///< of each body
+  const Index* kinematic;
+  bool printed;
+  const std::uint8_t* approaches;
+  Vec<Real, 3>* change;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index b = i / Block::nodes;
+    const int node = static_cast<int>(i % Block::nodes);
+    const Index begin = grids.block_start[b], end = grids.block_start[b + 1];
+    bool any = false;
+    for (Index patch = begin; patch < end; ++patch) {
+      change[Size{patch} * Block::nodes + node] = Vec<Real, 3>::zero();
+      any = any || approaches[Size{patch} * Block::nodes + node] != 0;
+    }
+    if (!any) return;
+    NodePack<Real>& second = grids.grid[Size{grids.found[b]} * Block::nodes + node];
+    const Real m2 = second[3];
+    Vec<Real, 3> v2{{second[0], second[1], second[2]}};
+    for (Index patch = begin; patch < end; ++patch) {
+      ContactNodeSums<Real>& first = grids.first(patch, node);
+      const Real m1 = first.sum[0];
+      Vec<Real, 3> n;
+      if (!(m1 > Real(0)) || !grids.normal(b, node, first, n)) continue;
+      Vec<Real, 3> v1;
+      for (int k = 0; k < 3; ++k) v1[k] = first.sum[1 + k] / m1;
+      const Vec<Real, 3> slip = v1 - v2;
+      const Real approach = dot(slip, n);
+      if (!(approach > Real(0))) continue;  // eq. 46
+      const Index body = printed ? 0 : grids.patches[patch].field;
+      const bool fixed = !printed && kinematic[body] != 0;
+      const Vec<Real, 3> along = slip - n * approach;
+      const Real speed = sqrt(squared_norm(along));
+      const Real mobility = fixed ? Real(0) : (printed ? Real(1) : passed_on(b, patch, node, first)) / m1;
+      const Real reduced = Real(1) / (mobility + Real(1) / m2);
+      const Real push = reduced * approach;  // eqs 47, 48
+      const auto impulse = [&](Real rub) {
+        return speed > Real(0) ? n * push + along * (rub / speed) : n * push;
+      };
+      if (printed) {  // eqs 49, 50: each side has a cap of its own
+        const Real rub1 = min(friction[body] * push / m1, speed), rub2 = min(friction[body] * push / m2, speed);
+        const Vec<Real, 3> change1 = impulse(rub1 * m1) * (Real(1) / m1);
+        v2 = v2 + impulse(rub2 * m2) * (Real(1) / m2);
+        for (int k = 0; k < 3; ++k) first.sum[1 + k] -= m1 * change1[k];
+        continue;
+      }
+      const Vec<Real, 3> P = impulse(min(friction[body] * push, reduced * speed));
+      v2 = v2 + P * (Real(1) / m2);
+      if (!fixed) change[Size{patch} * Block::nodes + node] = P * (Real(-1) / m1);
+    }
+    second = node_pack<Real>(v2[0], v2[1], v2[2], m2);
+  }
+
+ private:
+  /// The part of its change of velocity that the node sees again once samples have taken it. They average over their
+  /// nodes, of which some feel no particles: a sample at c takes sum_i w_i(c) of a change that is alike at all nodes in
+  /// contact. What remains would carry the mesh into the particles, step by step, faster the longer the steps. The
+  /// sum over a node's neighbors is never less than its own term, so that nothing is overshot.
+  TRIBO_HD Real passed_on(Index b, Index patch, int node, const ContactNodeSums<Real>& first) const {
+    const Index field = grids.patches[patch].field;
+    Real weight[3][3];
+    Cell<3> base;
+    for (int k = 0; k < 3; ++k) {
+      const Real center = first.sum[7 + k] / first.sum[0];
+      const Real lowest = base_node<3>(center);
+      base[k] = static_cast<std::int32_t>(lowest);
+      const SplineWeights<Real, 3> w(center - lowest);
+      for (int j = 0; j < 3; ++j) weight[k][j] = w.w[j];
+    }
+    Real sum = Real(0);
+    for (int s = 0; s < 27; ++s) {
+      const Cell<3> c = unflatten<3>(s, 3);
+      Cell<3> at = base + c, block = grids.blocks[b];
+      bool same = true;
+      for (int k = 0; k < 3; ++k) {
+        block[k] += at[k] >> 2;
+        same = same && at[k] >> 2 == 0;
+        at[k] &= Block::side - 1;
+      }
+      Index other = patch;
+      if (!same) {
+        const Index number = find_block(grids.blocks, grids.block_count, block);
+        other = number < 0 ? -1 : grids.patch_of(number, field);
+      }
+      if (other >= 0 && approaches[Size{other} * Block::nodes + flatten(at, Block::side)] != 0)
+        sum += weight[0][c[0]] * weight[1][c[1]] * weight[2][c[2]];
+    }
+    return max(sum, Real(0.125));
+  }
+};
+
+/// Largest velocity component of the particles' grid at a node of the samples' blocks.
+template <class Real>
+struct CoupledSpeed {
+  using Block = ContactBlock;
+  const Index* found;
+  const NodePack<Real>* grid;
+  TRIBO_HD Real operator()(Index i) const {
+    const Index block = found[i / Block::nodes];
+    if (block < 0) return Real(0);
+    const NodePack<Real>& node = grid[Size{block} * Block::nodes + i % Block::nodes];
+    Real largest = Real(0);
+    for (int k = 0; k < 3; ++k) largest = max(largest, abs(node[k]));
+    return largest;
+  }
+};
+template <class Real>
+struct LargerSpeed {
+  TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
 };
 
 }  // namespace
 
 template <class Real>
-void couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
-            ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
+double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
+              ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
+  const Index nodes = fields.block_count * ContactBlock::nodes;
   work.found.resize_discard(fields.block_count);
+  work.approaches.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
   parallel_for(ex, "couple", fields.block_count,
                FindBlock{grid.blocks, grid.block_count, fields.blocks.data(), work.found.data()});
-  parallel_for(ex, "couple", fields.block_count * ContactBlock::nodes,
-               CoupleNode<Real>{grid.blocks, grid.block_count, grid.nodes, work.found.data(),
-                                fields.blocks.data(), fields.block_start.data(), fields.patches.data(),
-                                fields.nodes.data(), mesh.friction.data(), mesh.kinematic.data(), mesh.bodies,
-                                constants.spec.form == ContactSpec::Form::paper, work.change.data()});
+  const TwoGrids<Real> grids{grid.blocks,          grid.block_count,   grid.nodes,
+                             work.found.data(),    fields.blocks.data(), fields.block_count,
+                             fields.block_start.data(), fields.patches.data(), fields.nodes.data()};
+  parallel_for(ex, "couple", nodes, MarkApproach<Real>{grids, work.approaches.data()});
+  parallel_for(ex, "couple", nodes,
+               CoupleNode<Real>{grids, mesh.own_friction.data(), mesh.kinematic.data(),
+                                constants.spec.form == ContactSpec::Form::paper, work.approaches.data(),
+                                work.change.data()});
+  return static_cast<double>(
+      reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, LargerSpeed<Real>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                             \
-  template void couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&,   \
-                       ContactFields<Real>&, CouplingWorkspace<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&,        \
+                         ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

@@ -8,19 +8,20 @@ namespace tribo::TRIBO_BACKEND {
 /// What `couple` keeps from the grid to the vertices.
 template <class Real>
 struct CouplingWorkspace {
-  Array<Index> found;           ///< block of the particles' grid for each block of the samples', or -1
-  Array<Vec<Real, 3>> change;   ///< of the velocities of the bodies' fields, by patch and node [m/s]
+  Array<Index> found;              ///< block of the particles' grid for each block of the samples', or -1
+  Array<std::uint8_t> approaches;  ///< by patch and node: whether body and particles come nearer there
+  Array<Vec<Real, 3>> change;      ///< of the velocities of the bodies' fields, by patch and node [m/s]
 
-  std::size_t bytes() const { return found.bytes() + change.bytes(); }
+  std::size_t bytes() const { return found.bytes() + approaches.bytes() + change.bytes(); }
 };
 
 /// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of formulas G): the
 /// particles' grid after its own forces meets the fields of the bodies, one body after the other. Changes the
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each
 /// pair keeps its momentum. In the paper's form it changes the velocities of its field as printed, and contact among
-/// bodies reads them from there (eq. 51).
+/// bodies reads them from there (eq. 51). Returns the largest velocity component it leaves on the particles' grid [m/s].
 template <class Real>
-void couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
+double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
             ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -80,6 +80,12 @@ struct JoinMeshBounds {
 };
 
 template <class Real>
+struct SetRate {
+  Real* rate;
+  TRIBO_HD void operator()(Index i) const { rate[i] = Real(0); }
+};
+
+template <class Real>
 struct PushVertex {
   CornerSum<Real> force;
   const Real* inverse_mass;
@@ -176,6 +182,11 @@ Index evaluate_elastic(Exec& ex, const SolidConstants<Real>& constants, const So
     work.rate.resize_discard(mesh.tets);
     each_body(constants, mesh, [&](const auto& law, std::size_t b) {
       const TetAccess<Real> tets(mesh, mesh.body[b]);
+      if (mesh.body[b].kinematic) {  // nothing moves by its forces, and no step is too long for it
+        const Run run = mesh.body[b].tets;
+        parallel_for(ex, "elastic", run.end - run.begin, SetRate<Real>{work.rate.data() + run.begin});
+        return;
+      }
       const Vec<Real, 3> unit = Vec<Real, 3>::filled(Real(1));
       const Real rest = largest_eigenvalue_bound(law.principal(unit).A);
       for_each_pack(ex, "elastic", tets.packs(),

@@ -164,7 +164,7 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
     send(mesh.anchor.c[k], vertices, [&](std::size_t i) {
       if (seed.drive[i] < 0) return 0.0;
       const Pose start = seed.drives[static_cast<std::size_t>(seed.drive[i])].pose(0);
-      return (transpose(start.rotation) * (seed.x[i] - start.at))[k];
+      return (transpose(start.rotation) * (seed.rest[i] - start.at))[k];
     });
   }
   send(mesh.mass, vertices, [&](std::size_t i) { return seed.mass[i]; });
@@ -208,6 +208,7 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
       mesh.sample_corner_start, mesh.sample_corner);
 
   send(mesh.friction, seed.pair_friction.size(), [&](std::size_t i) { return seed.pair_friction[i]; });
+  send(mesh.own_friction, bodies, [&](std::size_t b) { return seed.bodies[b].friction; });
   send(mesh.restitution, bodies, [&](std::size_t b) { return seed.bodies[b].restitution; });
   send(mesh.kinematic, bodies, [&](std::size_t b) { return seed.bodies[b].kinematic ? 1 : 0; });
   send(mesh.self_contact, bodies, [&](std::size_t b) { return seed.bodies[b].self_contact ? 1 : 0; });
