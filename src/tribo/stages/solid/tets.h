@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tribo/models/elastic/invertible.h"
+#include "tribo/stages/solid/chunks.h"
 #include "tribo/stages/solid/solid.h"
 #include "tribo/stages/stencil.h"
 
@@ -157,25 +158,6 @@ struct CornerSum {
     return sum;
   }
 };
-
-/// kernel(pack) for every pack of tets: enough work each to be shared out in small pieces.
-template <class Kernel>
-struct PackChunk {
-  static constexpr Index size = 128;
-  struct Scratch {};
-  Kernel kernel;
-  Index packs;
-
-  TRIBO_HD void operator()(const Team& team, Index chunk, Scratch&) const {
-    const Index end = (chunk + 1) * size < packs ? (chunk + 1) * size : packs;
-    for (Index p = chunk * size + team.rank(); p < end; p += Team::size) kernel(p);
-  }
-};
-template <class Kernel>
-void for_each_pack(Exec& ex, const char* label, Index packs, const Kernel& kernel) {
-  using Chunks = PackChunk<Kernel>;
-  for_each_team<typename Chunks::Scratch>(ex, label, (packs + Chunks::size - 1) / Chunks::size, Chunks{kernel, packs});
-}
 
 /// work(law as meshes take it, body) for each body.
 template <class Real, class Work>
