@@ -33,29 +33,6 @@ struct SampleStencil {
   TRIBO_HD SampleStencil(const ContactRow<Real>& r, std::uint64_t key)
       : row(r), base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {}
 
-  /// visit(weight, node in it) for those in one of the 8 blocks.
-  template <class Visit>
-  TRIBO_HD void each_in(int at, const Visit& visit) const {
-    const Cell<3> ahead = unflatten<3>(at, 2);
-    Cell<3> shift, low, high;
-    for (int k = 0; k < 3; ++k) {
-      shift[k] = Block::side * ahead[k] - base[k];
-      low[k] = max(-shift[k], 0);
-      high[k] = min(3 - shift[k], Block::side);
-    }
-    for (int x = low[0]; x < high[0]; ++x)
-      for (int y = low[1]; y < high[1]; ++y) {
-        const Real plane = row.weight[0][x + shift[0]] * row.weight[1][y + shift[1]];
-        for (int z = low[2]; z < high[2]; ++z)
-          visit(plane * row.weight[2][z + shift[2]], (x * Block::side + y) * Block::side + z);
-      }
-  }
-  TRIBO_HD bool reaches(int at) const {
-    const Cell<3> ahead = unflatten<3>(at, 2);
-    bool r = true;
-    for (int k = 0; k < 3; ++k) r = r && (ahead[k] == 0 || base[k] + 2 >= Block::side);
-    return r;
-  }
   /// visit(weight, which of the 8 blocks, node in it) for each.
   template <class Visit>
   TRIBO_HD void each(const Visit& visit) const {
@@ -79,6 +56,21 @@ TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const
   return sum > Real(0) ? Real(1) / sum : Real(0);
 }
 
+/// The nodes of a field in the blocks around a bin; of blocks where it has none, nodes of nothing.
+template <class Real>
+struct FieldAround {
+  const ContactNodeSums<Real>* block[Block::neighbors];
+
+  TRIBO_HD FieldAround(const ContactNodeSums<Real>* nodes, const ContactNodeSums<Real>* nothing, const Index* patch) {
+    for (int at = 0; at < Block::neighbors; ++at)
+      block[at] = patch[at] >= 0 ? nodes + Size{patch[at]} * Block::nodes : nothing;
+  }
+  /// Four sums at a node.
+  TRIBO_HD NodePack<Real> quad(int at, int node, int which) const {
+    return NodePack<Real>::load(block[at][node].sum + 4 * which);
+  }
+};
+
 /// One sample against all other fields around it.
 template <class Real>
 struct TouchFields {
@@ -89,6 +81,7 @@ struct TouchFields {
   const Bin<3>* bins;
   const Index* bin_patch;
   const ContactNodeSums<Real>* nodes;
+  const ContactNodeSums<Real>* nothing;  ///< a block of zeros
   const Index* meeting_start;
   const ContactMeeting* meetings;
   const Real* friction;
@@ -113,6 +106,7 @@ struct TouchFields {
     const SampleStencil<Real> stencil(rows[i], keys[i]);
     const ContactRow<Real>& row = rows[i];
     const Real m = row.sum[0];
+    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
     Vec<Real, 3> own_normal = Vec<Real, 3>::zero();
     Real kinematic_mass = Real(-1);  // not known yet, nor the normal
     for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
@@ -120,14 +114,18 @@ struct TouchFields {
       Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
       slot = Vec<Real, 4>::zero();
       ContactPartner<Real> partner;
-      if (!reaches(stencil, meeting) || !meet(stencil, meeting, b, m, partner)) continue;
+      if ((meeting.near >> (keys[i] & (Block::cells - 1)) & 1) == 0) continue;
+      const FieldAround<Real> other(nodes, nothing, meeting.patch);
+      Sums sums;
+      if (!look(stencil, other, m, sums, partner)) continue;
       if (kinematic_mass < Real(0)) {
-        own_normal = normal_of_own(stencil, b);
+        own_normal = normal_of_own(stencil, own);
         kinematic_mass = mass_of_kinematic(stencil, b);
       }
-      if (kinematic[body_of(meeting.field)] != 0)
-        partner.share = kinematic_mass > Real(0) ? partner.share / kinematic_mass : Real(1);
-      const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, own_normal);
+      const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
+      if (!faces(row, partner, n)) continue;
+      meet(stencil, own, other, kinematic[body_of(meeting.field)] != 0, kinematic_mass, sums, partner);
+      const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
       if (!(squared_norm(P) > Real(0))) continue;
       for (int c = 0; c < 3; ++c) slot[c] = P[c];
       slot[3] = kinematic[body_of(meeting.field)] != 0 ? Real(0) : Real(1) / partner.share;
@@ -136,15 +134,21 @@ struct TouchFields {
     }
   }
 
-  TRIBO_HD Vec<Real, 3> normal_of_own(const SampleStencil<Real>& stencil, Index b) const {
-    Real m = Real(0);
-    Vec<Real, 3> n = Vec<Real, 3>::zero();
+  /// The first eight sums of a field around a sample.
+  struct Sums {
+    NodePack<Real> first, second;
+  };
+  TRIBO_HD static Sums sums_of(const SampleStencil<Real>& stencil, const FieldAround<Real>& field) {
+    Sums r{NodePack<Real>(Real(0)), NodePack<Real>(Real(0))};
     stencil.each([&](Real w, int at, int node) {
-      const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
-      m += w * own.sum[0];
-      for (int c = 0; c < 3; ++c) n[c] += w * own.sum[4 + c];
+      r.first += NodePack<Real>(w) * field.quad(at, node, 0);
+      r.second += NodePack<Real>(w) * field.quad(at, node, 1);
     });
-    return n * (Real(1) / m);
+    return r;
+  }
+  TRIBO_HD static Vec<Real, 3> normal_of_own(const SampleStencil<Real>& stencil, const FieldAround<Real>& own) {
+    const Sums sums = sums_of(stencil, own);
+    return Vec<Real, 3>{{sums.second[0], sums.second[1], sums.second[2]}} * (Real(1) / sums.first[0]);
   }
 
   /// Of all kinematic bodies around, when they are several: they share what one would do alone.
@@ -164,72 +168,93 @@ struct TouchFields {
     return sum;
   }
 
-  /// Whether samples of the other field may be where the sample looks: most of a bin are too far away.
-  TRIBO_HD static bool reaches(const SampleStencil<Real>& stencil, const ContactMeeting& meeting) {
-    bool r = true;
-    for (int k = 0; k < 3; ++k) r = r && stencil.base[k] >= meeting.low[k] && stencil.base[k] <= meeting.high[k];
-    return r;
+  /// Velocity and normal of the partner; false where there is none.
+  TRIBO_HD static bool look(const SampleStencil<Real>& stencil, const FieldAround<Real>& other, Real m, Sums& sums,
+                            ContactPartner<Real>& partner) {
+    sums = sums_of(stencil, other);
+    const Real mass = sums.first[0];
+    if (!(mass > Real(least_mass) * m)) return false;
+    const Real inverse = Real(1) / mass;
+    for (int c = 0; c < 3; ++c) {
+      partner.velocity[c] = inverse * sums.first[1 + c];
+      partner.normal[c] = inverse * sums.second[c];
+    }
+    return true;
   }
 
-  /// What the fields say of the partner; false where there is none. The share of a kinematic one is still its mass.
-  TRIBO_HD bool meet(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Index b, Real m,
-                     ContactPartner<Real>& partner) const {
-    constexpr int sums = ContactRow<Real>::sums;
-    Real sum[sums];
-    for (int c = 0; c < sums; ++c) sum[c] = Real(0);
+  /// Whether the sample and its partner look at each other, seen along n.
+  TRIBO_HD bool faces(const ContactRow<Real>& row, const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
+    const Vec<Real, 3> face = normal_of(row);
+    // A sample that looks away from its partner is on the far side of its own body.
+    if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return false;
+    // A partner that does not look back is beside it, as where blocks with flush sides stand on each other. A thin
+    // plate's normals cancel, and it looks nowhere.
+    const Real length = sqrt(squared_norm(partner.normal));
+    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(contact_opposed) * length) return false;
+    return !self || dot(face, partner.normal) < Real(contact_opposed) * length;
+  }
+  TRIBO_HD static Vec<Real, 3> normal_of(const ContactRow<Real>& row) {
+    return {{row.sum[4] / row.sum[0], row.sum[5] / row.sum[0], row.sum[6] / row.sum[0]}};
+  }
+
+  /// What else the fields say of the partner.
+  TRIBO_HD void meet(const SampleStencil<Real>& stencil, const FieldAround<Real>& own, const FieldAround<Real>& other,
+                     bool fixed, Real kinematic_mass, const Sums& first, ContactPartner<Real>& partner) const {
+    constexpr int quads = ContactRow<Real>::sums / 4;
+    NodePack<Real> quad[quads], normal_ahead[3];
+    Vec<Real, 3> mass_ahead = Vec<Real, 3>::zero();  // in blocks ahead along an axis, where places begin anew
     Real share = Real(0);
-    for (int at = 0; at < Block::neighbors; ++at) {
-      if (meeting.patch[at] < 0 || !stencil.reaches(at)) continue;
-      const ContactNodeSums<Real>* const others = nodes + Size{meeting.patch[at]} * Block::nodes;
-      const ContactNodeSums<Real>* const owns = nodes + Size{bin_patch[Block::neighbors * b + at]} * Block::nodes;
-      Real part[sums];
-      for (int c = 0; c < sums; ++c) part[c] = Real(0);
-      stencil.each_in(at, [&](Real w, int node) {
-        for (int c = 0; c < sums; ++c) part[c] += w * others[node].sum[c];
-        share += w * (others[node].sum[0] * inverse_mass_at(self, owns[node], others[node]));
-      });
-      move_places(unflatten<3>(at, 2), Real(Block::side), part);
-      for (int c = 0; c < sums; ++c) sum[c] += part[c];
+    TRIBO_UNROLL
+    for (int c = 2; c < quads; ++c) quad[c] = NodePack<Real>(Real(0));
+    for (int k = 0; k < 3; ++k) normal_ahead[k] = NodePack<Real>(Real(0));
+    stencil.each([&](Real w, int at, int node) {
+      const ContactNodeSums<Real>& sums = other.block[at][node];
+      TRIBO_UNROLL
+      for (int c = 2; c < quads; ++c) quad[c] += NodePack<Real>(w) * other.quad(at, node, c);
+      for (int k = 0; k < 3; ++k) {
+        const Real ahead = (at >> (2 - k) & 1) != 0 ? w : Real(0);
+        mass_ahead[k] += ahead * sums.sum[0];
+        normal_ahead[k] += NodePack<Real>(ahead) * other.quad(at, node, 1);
+      }
+      share += w * (sums.sum[0] * inverse_mass_at(self, own.block[at][node], sums));
+    });
+    Real sum[ContactRow<Real>::sums];
+    first.first.store(sum);
+    first.second.store(sum + 4);
+    for (int c = 2; c < quads; ++c) quad[c].store(sum + 4 * c);
+    const Real side = Real(Block::side);
+    for (int j = 0; j < 3; ++j) {
+      sum[7 + j] += side * mass_ahead[j];
+      for (int k = j; k < 3; ++k)
+        sum[10 + Sym<Real, 3>::at(j, k)] +=
+            side * (j == k ? normal_ahead[j][j] : normal_ahead[k][j] + normal_ahead[j][k]);
     }
-    if (!(sum[0] > Real(least_mass) * m)) return false;
+    const Real m = stencil.row.sum[0];
     const Real inverse = Real(1) / sum[0];
     for (int c = 0; c < 3; ++c) {
-      partner.velocity[c] = inverse * sum[1 + c];
-      partner.normal[c] = inverse * sum[4 + c];
       partner.away[c] = rule.dx * (inverse * sum[7 + c] - stencil.row.sum[7 + c] / m);
+      partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
     }
     for (int c = 0; c < 6; ++c) {
       partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
       partner.normals.s[c] = inverse * sum[16 + c];
     }
-    for (int c = 0; c < 3; ++c) partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
-    const bool fixed = kinematic[body_of(meeting.field)] != 0;
     partner.half = fixed ? Real(1) : Real(0.5);
-    partner.share = fixed ? sum[0] : share;
-    return true;
+    partner.share = !fixed ? share : kinematic_mass > Real(0) ? sum[0] / kinematic_mass : Real(1);
   }
 
   TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
-                                const ContactPartner<Real>& partner, const Vec<Real, 3>& own_normal) const {
+                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
     const Vec<Real, 3> none = Vec<Real, 3>::zero();
-    const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
-    Vec<Real, 3> v, face;
-    for (int c = 0; c < 3; ++c) {
-      v[c] = row.sum[1 + c] / row.sum[0];
-      face[c] = row.sum[4 + c] / row.sum[0];
-    }
-    // A sample that looks away from its partner is on the far side of its own body.
-    if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return none;
-    // A partner that does not look back is beside it, as where blocks with flush sides stand on each other. A thin
-    // plate's normals cancel, and it looks nowhere.
+    const Vec<Real, 3> face = normal_of(row);
+    Vec<Real, 3> v;
+    for (int c = 0; c < 3; ++c) v[c] = row.sum[1 + c] / row.sum[0];
     const Real length = sqrt(squared_norm(partner.normal));
-    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(contact_opposed) * length) return none;
     Real gap = contact_gap(partner, n);
     // Along a normal that leans, a face is nearer than it is: what the sample's own face says counts where it is more.
     if (dot(face, partner.normal) < Real(-0.5) * length) gap = max(gap, contact_gap(partner, face));
     if (gap < Real(-deepest_cells) * rule.dx) return none;
     if (self) {
-      if (!(dot(face, partner.normal) < Real(contact_opposed) * length)) return none;
       const Real most = Real(self_depth_cells) * rule.dx;
       const Real thin = Real(self_depth_thickness) * thickness[order[i]];
       if (dot(partner.away, face) < -(thin < most ? thin : most)) return none;
@@ -470,6 +495,24 @@ struct ClearImpulse {
     for (int c = 0; c < 3; ++c) impulse[c][q] = Real(0);
   }
 };
+template <class Real>
+struct SquaredSpeed {
+  FieldView<const Real, 3> v;
+  TRIBO_HD Real operator()(Index i) const { return squared_norm(Vec<Real, 3>{{v[0][i], v[1][i], v[2][i]}}); }
+};
+template <class Real>
+struct Larger {
+  TRIBO_HD Real operator()(Real a, Real b) const { return a > b ? a : b; }
+};
+
+/// How many cells away a body must be seen, to be held at its gap however fast both come: 1 or 2.
+template <class Real>
+int reach_of(Exec& ex, const ContactConstants& constants, double dt, const SolidState<Real>& state) {
+  const double speed = std::sqrt(static_cast<double>(
+      reduce(ex, "contact sort", state.count, Real(0), SquaredSpeed<Real>{view(state.v)}, Larger<Real>{})));
+  return constants.spec.rest_offset + 2 * speed * dt / constants.dx < 1 ? 1 : 2;
+}
+
 constexpr int bits_for(Index count) {
   int bits = 0;
   while ((std::int64_t{1} << bits) < count) ++bits;
@@ -524,6 +567,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                                  f.bins.data(),
                                  f.bin_patch.data(),
                                  f.nodes.data(),
+                                 f.nodes.data() + Size{f.patch_count} * Block::nodes,
                                  f.meeting_start.data(),
                                  f.meetings.data(),
                                  mesh.friction.data(),
@@ -613,7 +657,7 @@ template <class Real>
 void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
                       const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   const bool printed = constants.spec.form == ContactSpec::Form::paper;
-  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, state, work);
+  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, 2, state, work);
 }
 
 template <class Real>
@@ -645,7 +689,7 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   } else {
     counts.bodies = touch_fields(ex, mesh, rule, false, work.bodies, state, work);
     if (work.any_self) {
-      make_fields(ex, mesh, constants, ContactPass::self, false, state, work);
+      make_fields(ex, mesh, constants, ContactPass::self, false, reach_of(ex, constants, dt, state), state, work);
       counts.self = touch_fields(ex, mesh, rule, true, work.self, state, work);
     }
   }
@@ -658,7 +702,9 @@ ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactC
                            const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
                            ContactWorkspace<Real>& work) {
   if (mesh.samples == 0) return {};
-  make_body_fields(ex, mesh, constants, false, state, work);
+  const bool printed = constants.spec.form == ContactSpec::Form::paper;
+  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, false,
+              reach_of(ex, constants, dt, state), state, work);
   return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
 }
 

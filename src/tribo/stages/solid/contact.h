@@ -62,7 +62,8 @@ struct ContactNodeSums {
 /// What the samples of a bin have in common.
 template <class Real>
 struct ContactBox {
-  Cell<3> low, high;  ///< base nodes, the last one included
+  Cell<3> low, high;    ///< base nodes, the last one included
+  std::uint64_t cells;  ///< bit for each cell of the block that has samples
   Vec<Real, 3> normal_low, normal_high;
 };
 
@@ -78,7 +79,7 @@ struct ContactMeeting {
   Index field;
   Index first;                           ///< slot of the bin's first sample
   Index patch[ContactBlock::neighbors];  ///< of the other field in each block the bin touches, or -1
-  Cell<3> low, high;                     ///< cells of the bin's block whose samples reach the other field's
+  std::uint64_t near;                    ///< bit for each cell of the block from which the other field is near
 };
 
 /// Which samples see each other as different.
@@ -105,12 +106,12 @@ struct ContactFields {
   Array<Cell<3>> blocks;
   Array<Index> block_start;  ///< first patch; fields ascend
   Array<ContactPatch> patches;
-  Array<Index> touch;        ///< 8 bin + neighbor
-  Array<Index> touch_start;  ///< of each patch
-  Array<Index> bin_patch;    ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
-  Array<Index> needed;       ///< of each patch: 1 where its sums are there
-  Array<ContactNodeSums<Real>> nodes;
-  Array<Index> meeting_start;  ///< of each bin
+  Array<Index> touch;                  ///< 8 bin + neighbor
+  Array<Index> touch_start;            ///< of each patch
+  Array<Index> bin_patch;              ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
+  Array<Index> needed;                 ///< of each patch: 1 where its sums are there
+  Array<ContactNodeSums<Real>> nodes;  ///< of each patch, and a block of zeros
+  Array<Index> meeting_start;          ///< of each bin
   Array<ContactMeeting> meetings;
   Array<Vec<Real, 4>> slots;   ///< impulse a sample gives to the other field, and 1 / Phi
   Array<Vec<Real, 3>> taken;   ///< impulse each sample gets itself [kg m/s]
@@ -184,9 +185,10 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
                                ContactWorkspace<Real>& work);
 
 /// The first half for any pass, for contact.cpp: fields in `work.bodies`, or of the pass `self`, which comes after
-/// another one of the same positions, in `work.self`.
+/// another one of the same positions, in `work.self`. A field is near a sample when one of its samples is no more than
+/// `reach` cells away, 2 at most, which is as far as kernels overlap.
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
-                 bool everywhere, const SolidState<Real>& state, ContactWorkspace<Real>& work);
+                 bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

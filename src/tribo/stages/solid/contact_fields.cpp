@@ -114,12 +114,42 @@ struct KeySample {
   }
 };
 
-/// Whether kernels of samples with these base nodes may share a node.
+/// Whether boxes are no more than `reach` cells apart; when more than 2, kernels share no node.
 template <class Real>
-TRIBO_HD bool within_reach(const ContactBox<Real>& a, const ContactBox<Real>& b) {
+TRIBO_HD bool within_reach(const ContactBox<Real>& a, const ContactBox<Real>& b, int reach) {
   for (int k = 0; k < 3; ++k)
-    if (a.low[k] > b.high[k] + 2 || b.low[k] > a.high[k] + 2) return false;
+    if (a.low[k] > b.high[k] + reach || b.low[k] > a.high[k] + reach) return false;
   return true;
+}
+
+/// Cells of a block as bits, in the order of `flatten`: those between two coordinates along an axis, both included,
+/// that may lie outside.
+TRIBO_HD std::uint64_t slab_of_cells(int axis, std::int32_t low, std::int32_t high) {
+  const std::uint64_t first = axis == 0 ? 0xffffull : axis == 1 ? 0x000f000f000f000full : 0x1111111111111111ull;
+  const int step = axis == 0 ? 16 : axis == 1 ? 4 : 1;
+  std::uint64_t r = 0;
+  for (int c = 0; c < Block::side; ++c)
+    if (c >= low && c <= high) r |= first << (step * c);
+  return r;
+}
+/// Cells of a block that are no more than `reach` from cells with samples of a bin.
+template <class Real>
+TRIBO_HD std::uint64_t cells_near(const Cell<3>& block, const Bin<3>& bin, const ContactBox<Real>& box, int reach) {
+  std::uint64_t slab[3][Block::side];  // around each cell of the bin, along each axis
+  for (int k = 0; k < 3; ++k)
+    for (int c = 0; c < Block::side; ++c) {
+      const std::int32_t at = Block::side * (bin.block[k] - block[k]) + c;
+      slab[k][c] = slab_of_cells(k, at - reach, at + reach);
+    }
+  std::uint64_t r = 0;
+  for (int x = 0; x < Block::side; ++x)
+    for (int y = 0; y < Block::side; ++y) {
+      const std::uint64_t row = slab[0][x] & slab[1][y];
+      if (row == 0) continue;
+      for (int z = 0; z < Block::side; ++z)
+        if ((box.cells >> ((x * Block::side + y) * Block::side + z) & 1) != 0) r |= row & slab[2][z];
+    }
+  return r;
 }
 /// Whether normals of two bins may be as much opposed as contact of a body with itself asks, n . N < opposed |N| with N
 /// a mean over one main direction, along which all are at least 1/sqrt(3): |N| is, too.
@@ -143,6 +173,7 @@ struct MarkSelf {
   const Index* touch;
   const Index* self_contact;
   const Index* kinematic;
+  int reach;
   const Index* opposed;  ///< null before these are known
   Index* mark;
 
@@ -156,7 +187,7 @@ struct MarkSelf {
         for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t) {
           const Index other = touch[t] / Block::neighbors;
           const bool counts = opposed == nullptr ? may_oppose(boxes[b], boxes[other]) : opposed[other] != 0;
-          if (counts && within_reach(boxes[b], boxes[other])) found = 1;
+          if (counts && within_reach(boxes[b], boxes[other], opposed == nullptr ? reach : 2)) found = 1;
         }
       }
     mark[b] = found;
@@ -247,10 +278,12 @@ struct BoxBin {
 
   TRIBO_HD void operator()(Index b) const {
     const Bin<3>& bin = bins[b];
-    ContactBox<Real> box{Cell<3>::filled(Block::side), Cell<3>::zero(), Vec<Real, 3>::filled(Real(1)),
+    ContactBox<Real> box{Cell<3>::filled(Block::side), Cell<3>::zero(), 0, Vec<Real, 3>::filled(Real(1)),
                          Vec<Real, 3>::filled(Real(-1))};
     for (Index i = bin.begin; i < bin.end; ++i) {
-      const Cell<3> cell = unflatten<3>(static_cast<int>(keys[i] & (Block::cells - 1)), Block::side);
+      const int flat = static_cast<int>(keys[i] & (Block::cells - 1));
+      const Cell<3> cell = unflatten<3>(flat, Block::side);
+      box.cells |= std::uint64_t{1} << flat;
       const Vec<Real, 3> n = places[order[i]].normal;
       for (int k = 0; k < 3; ++k) {
         box.low[k] = min(box.low[k], cell[k]);
@@ -416,7 +449,7 @@ struct WritePatch {
   }
 };
 
-/// The other fields that samples of a bin may touch: those with samples of which the bin's reach some.
+/// The other fields that samples of a bin may touch: those with samples near some of the bin's.
 template <class Real>
 struct FindMeetings {
   const Bin<3>* bins;
@@ -429,6 +462,7 @@ struct FindMeetings {
   const Index* block_start;
   const Index* kinematic;
   ContactPass pass;
+  int reach;
   Index* start;              ///< of each bin; before these are known, their number is written here
   ContactMeeting* meetings;  ///< null before that
 
@@ -476,24 +510,17 @@ struct FindMeetings {
     meeting.bin = b;
     meeting.field = field;
     meeting.first = 0;
-    meeting.low = Cell<3>::filled(Block::side);
-    meeting.high = Cell<3>::filled(-1);
-    bool any = false;
+    meeting.near = 0;
     for (int k = 0; k < Block::neighbors; ++k) {
       const Index p = meeting.patch[k] = patch_beside(b, k, field);
       if (p < 0) continue;
       for (Index t = touch_start[p]; t < touch_start[p + 1]; ++t) {
         const ContactBox<Real>& box = boxes[touch[t] / Block::neighbors];
-        if (!within_reach(boxes[b], box) || (pass == ContactPass::self && !may_oppose(boxes[b], box))) continue;
-        any = true;
-        for (int c = 0; c < 3; ++c) {
-          const std::int32_t first = Block::side * bins[b].block[c];
-          meeting.low[c] = min(meeting.low[c], box.low[c] - 2 - first);
-          meeting.high[c] = max(meeting.high[c], box.high[c] + 2 - first);
-        }
+        if (!within_reach(boxes[b], box, reach) || (pass == ContactPass::self && !may_oppose(boxes[b], box))) continue;
+        meeting.near |= cells_near(bins[b].block, bins[touch[t] / Block::neighbors], box, reach);
       }
     }
-    return any;
+    return (meeting.near & boxes[b].cells) != 0;
   }
 };
 
@@ -546,13 +573,15 @@ struct SumPatch {
   const Index* touch_start;
   const Index* touch;
   const Index* needed;  ///< or null: all
+  Index patch_count;    ///< the one after them is a block of nothing
   ContactNodeSums<Real>* nodes;
 
   TRIBO_HD void operator()(const Team& team, Index patch, Scratch& scratch) const {
-    if (needed != nullptr && needed[patch] == 0) return;
+    if (patch < patch_count && needed != nullptr && needed[patch] == 0) return;
     for (int i = team.rank(); i < Block::nodes; i += Team::size)
       for (int k = 0; k < sums; ++k) scratch.node[i].sum[k] = Real(0);
-    for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t) add_bin(team, touch[t], scratch.node);
+    for (Index t = touch_start[patch]; patch < patch_count && t < touch_start[patch + 1]; ++t)
+      add_bin(team, touch[t], scratch.node);
     for (int i = team.rank(); i < Block::nodes; i += Team::size)
       nodes[Size{patch} * Block::nodes + i] = scratch.node[i];
   }
@@ -572,9 +601,13 @@ struct SumPatch {
   TRIBO_HD void add(const Team& team, Index s, const Cell<3>& base, const Cell<3>& ahead,
                     ContactNodeSums<Real>* node) const {
     const ContactRow<Real>& row = rows[s];
+    constexpr int quads = sums / 4;
     Real own[sums];
     for (int k = 0; k < sums; ++k) own[k] = row.sum[k];
     move_places(ahead, Real(-Block::side), own);
+    NodePack<Real> quad[quads];
+    TRIBO_UNROLL
+    for (int k = 0; k < quads; ++k) quad[k] = NodePack<Real>::load(own + 4 * k);
     Cell<3> shift, low, high;  // node c of the block is node c + shift of the kernel
     for (int k = 0; k < 3; ++k) {
       shift[k] = Block::side * ahead[k] - base[k];
@@ -584,7 +617,9 @@ struct SumPatch {
     each_node_in<3>(team, low, high, [&](int i, const Cell<3>& c) {
       const Cell<3> at = c + shift;
       const Real w = row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]];
-      for (int k = 0; k < sums; ++k) node[i].sum[k] += w * own[k];
+      TRIBO_UNROLL
+      for (int k = 0; k < quads; ++k)
+        (NodePack<Real>::load(node[i].sum + 4 * k) + NodePack<Real>(w) * quad[k]).store(node[i].sum + 4 * k);
       if (gradient != nullptr) add_affine(s, own, c, w, node[i].sum);
     });
   }
@@ -640,16 +675,16 @@ void place_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real
 
 /// Lists in `work.self.pairs` the samples that may touch their own body, and those around. Returns how many.
 template <class Real>
-Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, ContactWorkspace<Real>& work) {
+Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactWorkspace<Real>& work) {
   const ContactFields<Real>& b = work.bodies;
   ContactFields<Real>& f = work.self;
   f.starts.resize_discard(b.bin_count);
   f.needed.resize_discard(b.bin_count);
   f.flags.resize_discard(b.count);
   f.pairs.resize_discard(b.count);
-  MarkSelf<Real> mark{b.bins.data(),         b.boxes.data(), b.bin_patch.data(),
-                      b.touch_start.data(),  b.touch.data(), mesh.self_contact.data(),
-                      mesh.kinematic.data(), nullptr,        f.starts.data()};
+  MarkSelf<Real> mark{b.bins.data(),  b.boxes.data(),           b.bin_patch.data(),    b.touch_start.data(),
+                      b.touch.data(), mesh.self_contact.data(), mesh.kinematic.data(), reach,
+                      nullptr,        f.starts.data()};
   for_each_pack(ex, "contact sort", b.bin_count, mark);
   mark.opposed = f.starts.data();
   mark.mark = f.needed.data();
@@ -714,12 +749,21 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const
 }
 
 template <class Real>
-void find_meetings(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, ContactFields<Real>& f) {
+void find_meetings(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, int reach, ContactFields<Real>& f) {
   f.meeting_start.resize_discard(f.bin_count + 1);
-  FindMeetings<Real> find{
-      f.bins.data(),          f.boxes.data(), f.bin_count,          f.bin_patch.data(),    f.patches.data(),
-      f.touch_start.data(),   f.touch.data(), f.block_start.data(), mesh.kinematic.data(), pass,
-      f.meeting_start.data(), nullptr};
+  FindMeetings<Real> find{f.bins.data(),
+                          f.boxes.data(),
+                          f.bin_count,
+                          f.bin_patch.data(),
+                          f.patches.data(),
+                          f.touch_start.data(),
+                          f.touch.data(),
+                          f.block_start.data(),
+                          mesh.kinematic.data(),
+                          pass,
+                          reach,
+                          f.meeting_start.data(),
+                          nullptr};
   for_each_pack(ex, "contact sort", f.bin_count + 1, find);
   f.meeting_count = exclusive_scan(ex, "contact sort", f.meeting_start, f.meeting_start, f.bin_count + 1);
   f.meetings.resize_discard(f.meeting_count);
@@ -752,11 +796,11 @@ void sum_fields(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& 
   f.cell_start.resize_discard(Size{f.bin_count} * (Block::cells + 1));
   parallel_for(ex, "contact fields", f.bin_count * (Block::cells + 1),
                FindCell{f.bins.data(), f.keys.data(), f.cell_start.data()});
-  f.nodes.resize_discard(Size{f.patch_count} * Block::nodes);
+  f.nodes.resize_discard(Size{f.patch_count + 1} * Block::nodes);
   for_each_team<typename SumPatch<Real>::Scratch>(
-      ex, "contact fields", f.patch_count,
+      ex, "contact fields", f.patch_count + 1,
       SumPatch<Real>{f.rows.data(), gradient, f.cell_start.data(), f.touch_start.data(), f.touch.data(), needed,
-                     f.nodes.data()});
+                     f.patch_count, f.nodes.data()});
   if (pass == ContactPass::bodies)
     parallel_for(ex, "contact fields", f.patch_count * Block::nodes,
                  SumFields<Real>{f.patches.data(), f.block_start.data(), needed, f.nodes.data()});
@@ -766,12 +810,12 @@ void sum_fields(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& 
 
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
-                 bool everywhere, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
+                 bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   const SamplesView<Real> samples = samples_of(mesh, state);
   const bool self = pass == ContactPass::self;
   ContactFields<Real>& f = self ? work.self : work.bodies;
   if (self) {
-    f.count = choose_for_self(ex, mesh, work);
+    f.count = choose_for_self(ex, mesh, reach, work);
   } else {
     place_samples(ex, mesh, samples, constants, work);
     f.count = mesh.samples;
@@ -779,13 +823,13 @@ void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& 
   f.meeting_count = 0;
   if (f.count == 0) return;
   sort_samples(ex, mesh, pass, self ? f.pairs.data() : nullptr, work.places.data(), f);
-  find_meetings(ex, mesh, pass, f);
+  find_meetings(ex, mesh, pass, reach, f);
   const bool all = everywhere || pass == ContactPass::paper;
   if (all || f.meeting_count > 0) sum_fields(ex, mesh, samples, constants, pass, all, work.places.data(), f);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                        \
-  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, ContactPass, bool, \
+#define TRIBO_INSTANTIATE(Real)                                                                             \
+  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, ContactPass, bool, int, \
                             const SolidState<Real>&, ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
