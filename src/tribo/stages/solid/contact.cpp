@@ -8,6 +8,7 @@
 #include "tribo/stages/solid/chunks.h"
 #include "tribo/stages/solid/contact_law.h"
 #include "tribo/stages/solid/contact_samples.h"
+#include "tribo/stages/stencil.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -65,13 +66,41 @@ struct FieldAround {
     for (int at = 0; at < Block::neighbors; ++at)
       block[at] = patch[at] >= 0 ? nodes + Size{patch[at]} * Block::nodes : nothing;
   }
-  /// Four sums at a node.
-  TRIBO_HD NodePack<Real> quad(int at, int node, int which) const {
-    return NodePack<Real>::load(block[at][node].sum + 4 * which);
+};
+
+/// Kernels of some samples of one cell, as lanes: they reach the same nodes.
+template <class Real>
+struct PackAround {
+  using T = ParticlePack<Real>;
+  T weight[3][3];
+  Cell<3> base;  ///< in the block of their bin
+
+  TRIBO_HD PackAround(const ContactRow<Real>* rows, int n, std::uint64_t key)
+      : base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) {
+        Real lanes[pack_width<Real>];
+        for (int l = 0; l < pack_width<Real>; ++l) lanes[l] = rows[l < n ? l : n - 1].weight[k][j];
+        weight[k][j] = load_pack<Real>(lanes, pack_width<Real>);
+      }
+  }
+  /// visit(weights, which of the 8 blocks, node in it) for each node where a field is.
+  template <class Visit>
+  TRIBO_HD void each(const FieldAround<Real>& field, const Visit& visit) const {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) {
+        const T plane = weight[0][a] * weight[1][b];
+        for (int c = 0; c < 3; ++c) {
+          const int x = base[0] + a, y = base[1] + b, z = base[2] + c;
+          const int at = ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2);
+          const int node = ((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3);
+          if (field.block[at][node].sum[0] > Real(0)) visit(plane * weight[2][c], at, node);
+        }
+      }
   }
 };
 
-/// One sample against all other fields around it.
+/// Samples against all other fields around them. Those of one cell look at the same nodes, and do so together.
 template <class Real>
 struct TouchFields {
   const ContactRow<Real>* rows;
@@ -98,57 +127,117 @@ struct TouchFields {
 
   TRIBO_HD Index body_of(Index field) const { return self ? field / 6 : field; }
 
-  TRIBO_HD void operator()(Index i) const {
-    const Index b = bin_of[i];
-    taken[i] = Vec<Real, 3>::zero();
-    touched[i] = 0;
-    if (meeting_start[b] == meeting_start[b + 1]) return;
-    const SampleStencil<Real> stencil(rows[i], keys[i]);
-    const ContactRow<Real>& row = rows[i];
-    const Real m = row.sum[0];
-    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
-    Vec<Real, 3> own_normal = Vec<Real, 3>::zero();
-    Real kinematic_mass = Real(-1);  // not known yet, nor the normal
-    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
-      const ContactMeeting& meeting = meetings[k];
-      Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
-      slot = Vec<Real, 4>::zero();
-      ContactPartner<Real> partner;
-      if ((meeting.near >> (keys[i] & (Block::cells - 1)) & 1) == 0) continue;
-      const FieldAround<Real> other(nodes, nothing, meeting.patch);
-      Sums sums;
-      if (!look(stencil, other, m, sums, partner)) continue;
-      if (kinematic_mass < Real(0)) {
-        own_normal = normal_of_own(stencil, own);
-        kinematic_mass = mass_of_kinematic(stencil, b);
-      }
-      const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
-      if (!faces(row, partner, n)) continue;
-      meet(stencil, own, other, kinematic[body_of(meeting.field)] != 0, kinematic_mass, sums, partner);
-      const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
-      if (!(squared_norm(P) > Real(0))) continue;
-      for (int c = 0; c < 3; ++c) slot[c] = P[c];
-      slot[3] = kinematic[body_of(meeting.field)] != 0 ? Real(0) : Real(1) / partner.share;
-      taken[i] = taken[i] - P;
-      touched[i] = 1;
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+  static constexpr int sums = 22;  ///< of a field, without what fills its row
+  using Lines = Real[sums][W];     ///< sums of a field around samples
+
+  /// All samples of a bin.
+  TRIBO_HD void operator()(Index b) const {
+    for (Index i = bins[b].begin; i < bins[b].end;) {
+      int n = 1;
+      while (n < W && i + n < bins[b].end && keys[i + n] == keys[i]) ++n;
+      touch(b, i, n);
+      i += n;
     }
   }
 
-  /// The first eight sums of a field around a sample.
-  struct Sums {
-    NodePack<Real> first, second;
-  };
-  TRIBO_HD static Sums sums_of(const SampleStencil<Real>& stencil, const FieldAround<Real>& field) {
-    Sums r{NodePack<Real>(Real(0)), NodePack<Real>(Real(0))};
-    stencil.each([&](Real w, int at, int node) {
-      r.first += NodePack<Real>(w) * field.quad(at, node, 0);
-      r.second += NodePack<Real>(w) * field.quad(at, node, 1);
-    });
-    return r;
+  /// Samples from i on, of one cell.
+  TRIBO_HD void touch(Index b, Index i, int n) const {
+    for (int l = 0; l < n; ++l) {
+      taken[i + l] = Vec<Real, 3>::zero();
+      touched[i + l] = 0;
+    }
+    if (meeting_start[b] == meeting_start[b + 1]) return;
+    const PackAround<Real> pack(rows + i, n, keys[i]);
+    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
+    Lines own_sums, other_sums;
+    bool known = false;  // own sums
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
+      const ContactMeeting& meeting = meetings[k];
+      Vec<Real, 4>* const slot = slots + meeting.first + (i - bins[b].begin);
+      for (int l = 0; l < n; ++l) slot[l] = Vec<Real, 4>::zero();
+      if ((meeting.near >> (keys[i] & (Block::cells - 1)) & 1) == 0) continue;
+      const FieldAround<Real> other(nodes, nothing, meeting.patch);
+      Real share[W];
+      if (!known) add_first(pack, own, own_sums);
+      known = true;
+      add_first(pack, other, other_sums);
+      add_moments(pack, own, other, other_sums, share);
+      for (int l = 0; l < n; ++l) meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+    }
   }
-  TRIBO_HD static Vec<Real, 3> normal_of_own(const SampleStencil<Real>& stencil, const FieldAround<Real>& own) {
-    const Sums sums = sums_of(stencil, own);
-    return Vec<Real, 3>{{sums.second[0], sums.second[1], sums.second[2]}} * (Real(1) / sums.first[0]);
+
+  TRIBO_HD void meet_one(Index b, Index i, int l, const ContactMeeting& meeting, const Lines& own, const Lines& other,
+                         Real share, Vec<Real, 4>& slot) const {
+    const ContactRow<Real>& row = rows[i];
+    const Real m = row.sum[0], mass = other[0][l];
+    if (!(mass > Real(least_mass) * m)) return;
+    ContactPartner<Real> partner;
+    const Real inverse = Real(1) / mass, inverse_own = Real(1) / own[0][l];
+    Vec<Real, 3> own_normal;
+    for (int c = 0; c < 3; ++c) {
+      own_normal[c] = inverse_own * own[4 + c][l];
+      partner.velocity[c] = inverse * other[1 + c][l];
+      partner.normal[c] = inverse * other[4 + c][l];
+      partner.from[c] = rule.dx * row.sum[7 + c] / m;
+      partner.away[c] = rule.dx * (inverse * other[7 + c][l] - row.sum[7 + c] / m);
+    }
+    const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
+    if (!faces(row, partner, n)) return;
+    for (int c = 0; c < 6; ++c) {
+      partner.planes.s[c] = inverse * rule.dx * other[10 + c][l];
+      partner.normals.s[c] = inverse * other[16 + c][l];
+    }
+    const bool fixed = kinematic[body_of(meeting.field)] != 0;
+    partner.half = fixed ? Real(1) : Real(0.5);
+    partner.share = share;
+    if (fixed) {
+      const Real all = mass_of_kinematic(SampleStencil<Real>(row, keys[i]), b);
+      partner.share = all > Real(0) ? mass / all : Real(1);
+    }
+    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
+    if (!(squared_norm(P) > Real(0))) return;
+    for (int c = 0; c < 3; ++c) slot[c] = P[c];
+    slot[3] = fixed ? Real(0) : Real(1) / partner.share;
+    taken[i] = taken[i] - P;
+    touched[i] = 1;
+  }
+
+  /// Mass, momentum, normal and place.
+  TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line) {
+    constexpr int count = 10;
+    T sum[count];
+    TRIBO_UNROLL
+    for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
+    pack.each(field, [&](const T& w, int at, int node) {
+      const Real* const from = field.block[at][node].sum;
+      TRIBO_UNROLL
+      for (int c = 0; c < 7; ++c) sum[c] += w * T(from[c]);
+      TRIBO_UNROLL
+      for (int k = 0; k < 3; ++k)  // places begin anew in each block
+        sum[7 + k] += w * T(from[7 + k] + (at >> (2 - k) & 1 ? Real(Block::side) * from[0] : Real(0)));
+    });
+    for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
+  }
+  /// The symmetric parts of n x^T and n n^T, and the share.
+  TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
+                            Lines& line, Real* share) const {
+    constexpr int first = 10;
+    T sum[sums - first], shared = T(Real(0));
+    TRIBO_UNROLL
+    for (int c = 0; c < sums - first; ++c) sum[c] = T(Real(0));
+    pack.each(other, [&](const T& w, int at, int node) {
+      const ContactNodeSums<Real>& from = other.block[at][node];
+      Real moved[sums];
+      for (int c = 0; c < sums; ++c) moved[c] = from.sum[c];
+      if (at != 0) move_places(unflatten<3>(at, 2), Real(Block::side), moved);
+      TRIBO_UNROLL
+      for (int c = 0; c < sums - first; ++c) sum[c] += w * T(moved[first + c]);
+      shared += w * T(from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
+    });
+    for (int c = first; c < sums; ++c) spill<Real>(sum[c - first], line[c]);
+    spill<Real>(shared, share);
   }
 
   /// Of all kinematic bodies around, when they are several: they share what one would do alone.
@@ -168,20 +257,6 @@ struct TouchFields {
     return sum;
   }
 
-  /// Velocity and normal of the partner; false where there is none.
-  TRIBO_HD static bool look(const SampleStencil<Real>& stencil, const FieldAround<Real>& other, Real m, Sums& sums,
-                            ContactPartner<Real>& partner) {
-    sums = sums_of(stencil, other);
-    const Real mass = sums.first[0];
-    if (!(mass > Real(least_mass) * m)) return false;
-    const Real inverse = Real(1) / mass;
-    for (int c = 0; c < 3; ++c) {
-      partner.velocity[c] = inverse * sums.first[1 + c];
-      partner.normal[c] = inverse * sums.second[c];
-    }
-    return true;
-  }
-
   /// Whether the sample and its partner look at each other, seen along n.
   TRIBO_HD bool faces(const ContactRow<Real>& row, const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
     const Vec<Real, 3> face = normal_of(row);
@@ -195,52 +270,6 @@ struct TouchFields {
   }
   TRIBO_HD static Vec<Real, 3> normal_of(const ContactRow<Real>& row) {
     return {{row.sum[4] / row.sum[0], row.sum[5] / row.sum[0], row.sum[6] / row.sum[0]}};
-  }
-
-  /// What else the fields say of the partner.
-  TRIBO_HD void meet(const SampleStencil<Real>& stencil, const FieldAround<Real>& own, const FieldAround<Real>& other,
-                     bool fixed, Real kinematic_mass, const Sums& first, ContactPartner<Real>& partner) const {
-    constexpr int quads = ContactRow<Real>::sums / 4;
-    NodePack<Real> quad[quads], normal_ahead[3];
-    Vec<Real, 3> mass_ahead = Vec<Real, 3>::zero();  // in blocks ahead along an axis, where places begin anew
-    Real share = Real(0);
-    TRIBO_UNROLL
-    for (int c = 2; c < quads; ++c) quad[c] = NodePack<Real>(Real(0));
-    for (int k = 0; k < 3; ++k) normal_ahead[k] = NodePack<Real>(Real(0));
-    stencil.each([&](Real w, int at, int node) {
-      const ContactNodeSums<Real>& sums = other.block[at][node];
-      TRIBO_UNROLL
-      for (int c = 2; c < quads; ++c) quad[c] += NodePack<Real>(w) * other.quad(at, node, c);
-      for (int k = 0; k < 3; ++k) {
-        const Real ahead = (at >> (2 - k) & 1) != 0 ? w : Real(0);
-        mass_ahead[k] += ahead * sums.sum[0];
-        normal_ahead[k] += NodePack<Real>(ahead) * other.quad(at, node, 1);
-      }
-      share += w * (sums.sum[0] * inverse_mass_at(self, own.block[at][node], sums));
-    });
-    Real sum[ContactRow<Real>::sums];
-    first.first.store(sum);
-    first.second.store(sum + 4);
-    for (int c = 2; c < quads; ++c) quad[c].store(sum + 4 * c);
-    const Real side = Real(Block::side);
-    for (int j = 0; j < 3; ++j) {
-      sum[7 + j] += side * mass_ahead[j];
-      for (int k = j; k < 3; ++k)
-        sum[10 + Sym<Real, 3>::at(j, k)] +=
-            side * (j == k ? normal_ahead[j][j] : normal_ahead[k][j] + normal_ahead[j][k]);
-    }
-    const Real m = stencil.row.sum[0];
-    const Real inverse = Real(1) / sum[0];
-    for (int c = 0; c < 3; ++c) {
-      partner.away[c] = rule.dx * (inverse * sum[7 + c] - stencil.row.sum[7 + c] / m);
-      partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
-    }
-    for (int c = 0; c < 6; ++c) {
-      partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
-      partner.normals.s[c] = inverse * sum[16 + c];
-    }
-    partner.half = fixed ? Real(1) : Real(0.5);
-    partner.share = !fixed ? share : kinematic_mass > Real(0) ? sum[0] / kinematic_mass : Real(1);
   }
 
   TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
@@ -266,6 +295,13 @@ struct TouchFields {
     pair.push = push[a] > push[o] ? push[a] : push[o];
     return contact_impulse(pair, partner, v, n, gap);
   }
+};
+
+/// The same sample by sample.
+template <class Real>
+struct TouchSample {
+  TouchFields<Real> fields;
+  TRIBO_HD void operator()(Index i) const { fields.touch(fields.bin_of[i], i, 1); }
 };
 
 /// Patches of the other field that a meeting reacts on.
@@ -559,28 +595,31 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
   f.slots.resize_discard(f.slot_count);
   f.taken.resize_discard(f.count);
   f.touched.resize_discard(f.count);
-  parallel_for(ex, "contact", f.count,
-               TouchFields<Real>{f.rows.data(),
-                                 f.keys.data(),
-                                 f.order.data(),
-                                 f.bin_of.data(),
-                                 f.bins.data(),
-                                 f.bin_patch.data(),
-                                 f.nodes.data(),
-                                 f.nodes.data() + Size{f.patch_count} * Block::nodes,
-                                 f.meeting_start.data(),
-                                 f.meetings.data(),
-                                 mesh.friction.data(),
-                                 mesh.restitution.data(),
-                                 mesh.kinematic.data(),
-                                 work.push.data(),
-                                 work.thickness.data(),
-                                 mesh.bodies,
-                                 self,
-                                 rule,
-                                 f.slots.data(),
-                                 f.taken.data(),
-                                 f.touched.data()});
+  const TouchFields<Real> touch{f.rows.data(),
+                                f.keys.data(),
+                                f.order.data(),
+                                f.bin_of.data(),
+                                f.bins.data(),
+                                f.bin_patch.data(),
+                                f.nodes.data(),
+                                f.nodes.data() + Size{f.patch_count} * Block::nodes,
+                                f.meeting_start.data(),
+                                f.meetings.data(),
+                                mesh.friction.data(),
+                                mesh.restitution.data(),
+                                mesh.kinematic.data(),
+                                work.push.data(),
+                                work.thickness.data(),
+                                mesh.bodies,
+                                self,
+                                rule,
+                                f.slots.data(),
+                                f.taken.data(),
+                                f.touched.data()};
+  if constexpr (pack_width < Real >> 1)
+    for_each_pack(ex, "contact", f.bin_count, touch);
+  else
+    parallel_for(ex, "contact", f.count, TouchSample<Real>{touch});
   const Index touched = count_touched(ex, f.touched, f.count);
   if (touched == 0) return 0;
   const bool reacts = gather_reactions(ex, self, f);
