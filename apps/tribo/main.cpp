@@ -21,6 +21,7 @@
 #include "mpm.h"
 #include "progress.h"
 #include "render.h"
+#include "solids.h"
 #include "render_command.h"
 #include "scene_flags.h"
 #include "stats_command.h"
@@ -264,8 +265,8 @@ struct BenchCommand {
   RenderBenchOptions render_options;
   std::vector<double> particles;
   void add_to(CLI::App& app) {
-    app.add_option("names", names, "which benchmarks: mpm, render; mpm when not given")
-        ->check(CLI::IsMember({"mpm", "render"}));
+    app.add_option("names", names, "which benchmarks: mpm, render, solids; mpm when not given")
+        ->check(CLI::IsMember({"mpm", "render", "solids"}));
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
     app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
@@ -286,6 +287,7 @@ struct BenchCommand {
     for (const std::string& name : names) {
       if (name == "mpm") bench_mpm(options);
       if (name == "render") bench_render(render_options);
+      if (name == "solids") bench_solids(options);
     }
     return 0;
   }

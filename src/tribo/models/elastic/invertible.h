@@ -75,9 +75,40 @@ struct InvertibleAsItIs {
   }
 };
 
+/// Force of a tet without an SVD, where that is safe.
+template <class T>
+struct DirectForce {
+  Mat<T, 3> P;
+  T stiffness;    ///< at least the largest eigenvalue of dP/dF
+  mask_t<T> ill;  ///< where F is inverted or nearly collapsed, and only the SVD knows
+};
+
+/// Fixed corotated elasticity, which needs the rotation alone.
 template <class Real>
-InvertibleAsItIs<FixedCorotated<Real>> invertible(const FixedCorotated<Real>& law) {
-  return {law};
+struct InvertibleFixedCorotated : InvertibleAsItIs<FixedCorotated<Real>> {
+  /// P = 2 mu (F - R) + lambda (J - 1) cof F. Of the Hessian, the first part is at most 2 mu while no stretch is
+  /// negative; of the second, cof cof^T has the norm b, and the second derivative of J no more than two stretches.
+  template <class T>
+  TRIBO_HD DirectForce<T> direct(const Mat<T, 3>& F, const Sym<T, 3>& B) const {
+    const Real mu = this->law.mu, lambda = this->law.lambda;
+    const T J = determinant(F);
+    const T b = sum_of_minors(B);
+    const Mat<T, 3> cofactor = cofactors(F);
+    const StretchTrace<T> root(trace(B), b, J);
+    const Mat<T, 3> R = rotation_from(root, F, B, cofactor);
+    const T pressure = T(lambda) * (J - T(1));
+    DirectForce<T> r;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) r.P(i, j) = fma(T(2 * mu), F(i, j) - R(i, j), pressure * cofactor(i, j));
+    r.stiffness = fma(T(abs(lambda)), fma(abs(J - T(1)), root.l, b), T(2 * mu));
+    r.ill = root.ill;
+    return r;
+  }
+};
+
+template <class Real>
+InvertibleFixedCorotated<Real> invertible(const FixedCorotated<Real>& law) {
+  return {{law}};
 }
 template <class Real>
 InvertibleAsItIs<StVenantKirchhoff<Real>> invertible(const StVenantKirchhoff<Real>& law) {

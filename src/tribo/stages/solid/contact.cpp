@@ -4,8 +4,11 @@
 #include <cmath>
 #include <vector>
 
+#include "tribo/stages/arena.h"
+#include "tribo/stages/solid/chunks.h"
 #include "tribo/stages/solid/contact_law.h"
 #include "tribo/stages/solid/contact_samples.h"
+#include "tribo/stages/stencil.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -16,8 +19,7 @@ using Block = ContactBlock;
 constexpr double deepest_cells = 1.5;
 /// Least part of a sample's own mass around it that makes a partner.
 constexpr double least_mass = 1e-9;
-/// How much normals must oppose each other, as a cosine, and the length of a mean normal that has a direction.
-constexpr double opposed = -0.3;
+/// Length of a mean normal that has a direction.
 constexpr double flat_enough = 0.3;
 /// Contact within a body: how far beyond the other part a sample may be.
 constexpr double self_depth_cells = 0.5;
@@ -50,11 +52,55 @@ struct SampleStencil {
 /// own; of those only the two that meet count.
 template <class Real>
 TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
-  const Real sum = self ? own.sum[0] + other.sum[0] : own.total;
+  if (!self) return own.sum[ContactNodeSums<Real>::inverse_total];
+  const Real sum = own.sum[0] + other.sum[0];
   return sum > Real(0) ? Real(1) / sum : Real(0);
 }
 
-/// One sample against all other fields around it.
+/// The nodes of a field in the blocks around a bin; of blocks where it has none, nodes of nothing.
+template <class Real>
+struct FieldAround {
+  const ContactNodeSums<Real>* block[Block::neighbors];
+
+  TRIBO_HD FieldAround(const ContactNodeSums<Real>* nodes, const ContactNodeSums<Real>* nothing, const Index* patch) {
+    for (int at = 0; at < Block::neighbors; ++at)
+      block[at] = patch[at] >= 0 ? nodes + Size{patch[at]} * Block::nodes : nothing;
+  }
+};
+
+/// Kernels of some samples of one cell, as lanes: they reach the same nodes.
+template <class Real>
+struct PackAround {
+  using T = ParticlePack<Real>;
+  T weight[3][3];
+  Cell<3> base;  ///< in the block of their bin
+
+  TRIBO_HD PackAround(const ContactRow<Real>* rows, int n, std::uint64_t key)
+      : base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) {
+        Real lanes[pack_width<Real>];
+        for (int l = 0; l < pack_width<Real>; ++l) lanes[l] = rows[l < n ? l : n - 1].weight[k][j];
+        weight[k][j] = load_pack<Real>(lanes, pack_width<Real>);
+      }
+  }
+  /// visit(weights, which of the 8 blocks, node in it) for each node where a field is.
+  template <class Visit>
+  TRIBO_HD void each(const FieldAround<Real>& field, const Visit& visit) const {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) {
+        const T plane = weight[0][a] * weight[1][b];
+        for (int c = 0; c < 3; ++c) {
+          const int x = base[0] + a, y = base[1] + b, z = base[2] + c;
+          const int at = ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2);
+          const int node = ((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3);
+          if (field.block[at][node].sum[0] > Real(0)) visit(plane * weight[2][c], at, node);
+        }
+      }
+  }
+};
+
+/// Samples against all other fields around them. Those of one cell look at the same nodes, and do so together.
 template <class Real>
 struct TouchFields {
   const ContactRow<Real>* rows;
@@ -64,6 +110,7 @@ struct TouchFields {
   const Bin<3>* bins;
   const Index* bin_patch;
   const ContactNodeSums<Real>* nodes;
+  const ContactNodeSums<Real>* nothing;  ///< a block of zeros
   const Index* meeting_start;
   const ContactMeeting* meetings;
   const Real* friction;
@@ -80,45 +127,117 @@ struct TouchFields {
 
   TRIBO_HD Index body_of(Index field) const { return self ? field / 6 : field; }
 
-  TRIBO_HD void operator()(Index i) const {
-    const Index b = bin_of[i];
-    taken[i] = Vec<Real, 3>::zero();
-    touched[i] = 0;
-    if (meeting_start[b] == meeting_start[b + 1]) return;
-    const SampleStencil<Real> stencil(rows[i], keys[i]);
-    const ContactRow<Real>& row = rows[i];
-    const Real m = row.sum[0];
-    Vec<Real, 3> own_normal = Vec<Real, 3>::zero();
-    Real kinematic_mass = Real(-1);  // not known yet, nor the normal
-    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
-      const ContactMeeting& meeting = meetings[k];
-      Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
-      slot = Vec<Real, 4>::zero();
-      ContactPartner<Real> partner;
-      if (!is_near(stencil, meeting, m)) continue;
-      if (kinematic_mass < Real(0)) {
-        own_normal = normal_of_own(stencil, b);
-        kinematic_mass = mass_of_kinematic(stencil, b);
-      }
-      meet(stencil, meeting, b, m, kinematic_mass, partner);
-      const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, own_normal);
-      if (!(squared_norm(P) > Real(0))) continue;
-      for (int c = 0; c < 3; ++c) slot[c] = P[c];
-      slot[3] = kinematic[body_of(meeting.field)] != 0 ? Real(0) : Real(1) / partner.share;
-      taken[i] = taken[i] - P;
-      touched[i] = 1;
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+  static constexpr int sums = 22;  ///< of a field, without what fills its row
+  using Lines = Real[sums][W];     ///< sums of a field around samples
+
+  /// All samples of a bin.
+  TRIBO_HD void operator()(Index b) const {
+    for (Index i = bins[b].begin; i < bins[b].end;) {
+      int n = 1;
+      while (n < W && i + n < bins[b].end && keys[i + n] == keys[i]) ++n;
+      touch(b, i, n);
+      i += n;
     }
   }
 
-  TRIBO_HD Vec<Real, 3> normal_of_own(const SampleStencil<Real>& stencil, Index b) const {
-    Real m = Real(0);
-    Vec<Real, 3> n = Vec<Real, 3>::zero();
-    stencil.each([&](Real w, int at, int node) {
-      const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
-      m += w * own.sum[0];
-      for (int c = 0; c < 3; ++c) n[c] += w * own.sum[4 + c];
+  /// Samples from i on, of one cell.
+  TRIBO_HD void touch(Index b, Index i, int n) const {
+    for (int l = 0; l < n; ++l) {
+      taken[i + l] = Vec<Real, 3>::zero();
+      touched[i + l] = 0;
+    }
+    if (meeting_start[b] == meeting_start[b + 1]) return;
+    const PackAround<Real> pack(rows + i, n, keys[i]);
+    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
+    Lines own_sums, other_sums;
+    bool known = false;  // own sums
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
+      const ContactMeeting& meeting = meetings[k];
+      Vec<Real, 4>* const slot = slots + meeting.first + (i - bins[b].begin);
+      for (int l = 0; l < n; ++l) slot[l] = Vec<Real, 4>::zero();
+      if ((meeting.near >> (keys[i] & (Block::cells - 1)) & 1) == 0) continue;
+      const FieldAround<Real> other(nodes, nothing, meeting.patch);
+      Real share[W];
+      if (!known) add_first(pack, own, own_sums);
+      known = true;
+      add_first(pack, other, other_sums);
+      add_moments(pack, own, other, other_sums, share);
+      for (int l = 0; l < n; ++l) meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+    }
+  }
+
+  TRIBO_HD void meet_one(Index b, Index i, int l, const ContactMeeting& meeting, const Lines& own, const Lines& other,
+                         Real share, Vec<Real, 4>& slot) const {
+    const ContactRow<Real>& row = rows[i];
+    const Real m = row.sum[0], mass = other[0][l];
+    if (!(mass > Real(least_mass) * m)) return;
+    ContactPartner<Real> partner;
+    const Real inverse = Real(1) / mass, inverse_own = Real(1) / own[0][l];
+    Vec<Real, 3> own_normal;
+    for (int c = 0; c < 3; ++c) {
+      own_normal[c] = inverse_own * own[4 + c][l];
+      partner.velocity[c] = inverse * other[1 + c][l];
+      partner.normal[c] = inverse * other[4 + c][l];
+      partner.from[c] = rule.dx * row.sum[7 + c] / m;
+      partner.away[c] = rule.dx * (inverse * other[7 + c][l] - row.sum[7 + c] / m);
+    }
+    const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
+    if (!faces(row, partner, n)) return;
+    for (int c = 0; c < 6; ++c) {
+      partner.planes.s[c] = inverse * rule.dx * other[10 + c][l];
+      partner.normals.s[c] = inverse * other[16 + c][l];
+    }
+    const bool fixed = kinematic[body_of(meeting.field)] != 0;
+    partner.half = fixed ? Real(1) : Real(0.5);
+    partner.share = share;
+    if (fixed) {
+      const Real all = mass_of_kinematic(SampleStencil<Real>(row, keys[i]), b);
+      partner.share = all > Real(0) ? mass / all : Real(1);
+    }
+    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
+    if (!(squared_norm(P) > Real(0))) return;
+    for (int c = 0; c < 3; ++c) slot[c] = P[c];
+    slot[3] = fixed ? Real(0) : Real(1) / partner.share;
+    taken[i] = taken[i] - P;
+    touched[i] = 1;
+  }
+
+  /// Mass, momentum, normal and place.
+  TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line) {
+    constexpr int count = 10;
+    T sum[count];
+    TRIBO_UNROLL
+    for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
+    pack.each(field, [&](const T& w, int at, int node) {
+      const Real* const from = field.block[at][node].sum;
+      TRIBO_UNROLL
+      for (int c = 0; c < 7; ++c) sum[c] += w * T(from[c]);
+      TRIBO_UNROLL
+      for (int k = 0; k < 3; ++k)  // places begin anew in each block
+        sum[7 + k] += w * T(from[7 + k] + (at >> (2 - k) & 1 ? Real(Block::side) * from[0] : Real(0)));
     });
-    return n * (Real(1) / m);
+    for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
+  }
+  /// The symmetric parts of n x^T and n n^T, and the share.
+  TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
+                            Lines& line, Real* share) const {
+    constexpr int first = 10;
+    T sum[sums - first], shared = T(Real(0));
+    TRIBO_UNROLL
+    for (int c = 0; c < sums - first; ++c) sum[c] = T(Real(0));
+    pack.each(other, [&](const T& w, int at, int node) {
+      const ContactNodeSums<Real>& from = other.block[at][node];
+      Real moved[sums];
+      for (int c = 0; c < sums; ++c) moved[c] = from.sum[c];
+      if (at != 0) move_places(unflatten<3>(at, 2), Real(Block::side), moved);
+      TRIBO_UNROLL
+      for (int c = 0; c < sums - first; ++c) sum[c] += w * T(moved[first + c]);
+      shared += w * T(from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
+    });
+    for (int c = first; c < sums; ++c) spill<Real>(sum[c - first], line[c]);
+    spill<Real>(shared, share);
   }
 
   /// Of all kinematic bodies around, when they are several: they share what one would do alone.
@@ -138,75 +257,33 @@ struct TouchFields {
     return sum;
   }
 
-  /// Whether the other field has mass where the sample looks: most samples of a bin are too far away.
-  TRIBO_HD bool is_near(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Real m) const {
-    Real mass = Real(0);
-    stencil.each([&](Real w, int at, int node) {
-      if (meeting.patch[at] >= 0) mass += w * nodes[Size{meeting.patch[at]} * Block::nodes + node].sum[0];
-    });
-    return mass > Real(least_mass) * m;
-  }
-
-  /// What the fields say of the partner.
-  TRIBO_HD void meet(const SampleStencil<Real>& stencil, const ContactMeeting& meeting, Index b, Real m,
-                     Real kinematic_mass, ContactPartner<Real>& partner) const {
-    constexpr int sums = ContactRow<Real>::sums;
-    Real part[Block::neighbors][sums];
-    Real sum[sums];
-    for (int c = 0; c < sums; ++c) {
-      sum[c] = Real(0);
-      for (int at = 0; at < Block::neighbors; ++at) part[at][c] = Real(0);
-    }
-    Real share = Real(0);
-    stencil.each([&](Real w, int at, int node) {
-      if (meeting.patch[at] < 0) return;
-      const ContactNodeSums<Real>& other = nodes[Size{meeting.patch[at]} * Block::nodes + node];
-      const ContactNodeSums<Real>& own = nodes[Size{bin_patch[Block::neighbors * b + at]} * Block::nodes + node];
-      for (int c = 0; c < sums; ++c) part[at][c] += w * other.sum[c];
-      share += w * (other.sum[0] * inverse_mass_at(self, own, other));
-    });
-    for (int at = 0; at < Block::neighbors; ++at) {
-      if (meeting.patch[at] < 0) continue;
-      move_places(unflatten<3>(at, 2), Real(Block::side), part[at]);
-      for (int c = 0; c < sums; ++c) sum[c] += part[at][c];
-    }
-    const Real inverse = Real(1) / sum[0];
-    for (int c = 0; c < 3; ++c) {
-      partner.velocity[c] = inverse * sum[1 + c];
-      partner.normal[c] = inverse * sum[4 + c];
-      partner.away[c] = rule.dx * (inverse * sum[7 + c] - stencil.row.sum[7 + c] / m);
-    }
-    for (int c = 0; c < 6; ++c) {
-      partner.planes.s[c] = inverse * rule.dx * sum[10 + c];
-      partner.normals.s[c] = inverse * sum[16 + c];
-    }
-    for (int c = 0; c < 3; ++c) partner.from[c] = rule.dx * stencil.row.sum[7 + c] / m;
-    const bool fixed = kinematic[body_of(meeting.field)] != 0;
-    partner.half = fixed ? Real(1) : Real(0.5);
-    partner.share = !fixed ? share : kinematic_mass > Real(0) ? sum[0] / kinematic_mass : Real(1);
-  }
-
-  TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
-                                const ContactPartner<Real>& partner, const Vec<Real, 3>& own_normal) const {
-    const Vec<Real, 3> none = Vec<Real, 3>::zero();
-    const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
-    Vec<Real, 3> v, face;
-    for (int c = 0; c < 3; ++c) {
-      v[c] = row.sum[1 + c] / row.sum[0];
-      face[c] = row.sum[4 + c] / row.sum[0];
-    }
+  /// Whether the sample and its partner look at each other, seen along n.
+  TRIBO_HD bool faces(const ContactRow<Real>& row, const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
+    const Vec<Real, 3> face = normal_of(row);
     // A sample that looks away from its partner is on the far side of its own body.
-    if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return none;
+    if (!(squared_norm(n) > Real(0)) || dot(face, n) < Real(-0.2)) return false;
     // A partner that does not look back is beside it, as where blocks with flush sides stand on each other. A thin
     // plate's normals cancel, and it looks nowhere.
     const Real length = sqrt(squared_norm(partner.normal));
-    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(opposed) * length) return none;
+    if (length > Real(flat_enough) && dot(partner.normal, n) > Real(contact_opposed) * length) return false;
+    return !self || dot(face, partner.normal) < Real(contact_opposed) * length;
+  }
+  TRIBO_HD static Vec<Real, 3> normal_of(const ContactRow<Real>& row) {
+    return {{row.sum[4] / row.sum[0], row.sum[5] / row.sum[0], row.sum[6] / row.sum[0]}};
+  }
+
+  TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
+                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
+    const Vec<Real, 3> none = Vec<Real, 3>::zero();
+    const Vec<Real, 3> face = normal_of(row);
+    Vec<Real, 3> v;
+    for (int c = 0; c < 3; ++c) v[c] = row.sum[1 + c] / row.sum[0];
+    const Real length = sqrt(squared_norm(partner.normal));
     Real gap = contact_gap(partner, n);
     // Along a normal that leans, a face is nearer than it is: what the sample's own face says counts where it is more.
     if (dot(face, partner.normal) < Real(-0.5) * length) gap = max(gap, contact_gap(partner, face));
     if (gap < Real(-deepest_cells) * rule.dx) return none;
     if (self) {
-      if (!(dot(face, partner.normal) < Real(opposed) * length)) return none;
       const Real most = Real(self_depth_cells) * rule.dx;
       const Real thin = Real(self_depth_thickness) * thickness[order[i]];
       if (dot(partner.away, face) < -(thin < most ? thin : most)) return none;
@@ -218,6 +295,13 @@ struct TouchFields {
     pair.push = push[a] > push[o] ? push[a] : push[o];
     return contact_impulse(pair, partner, v, n, gap);
   }
+};
+
+/// The same sample by sample.
+template <class Real>
+struct TouchSample {
+  TouchFields<Real> fields;
+  TRIBO_HD void operator()(Index i) const { fields.touch(fields.bin_of[i], i, 1); }
 };
 
 /// Patches of the other field that a meeting reacts on.
@@ -285,13 +369,18 @@ struct WriteReaction {
   }
 };
 
-/// Change of a node's velocity by what samples of other fields gave: R_bi / m_bi, R_bi = sum_q P_q w m_bi/M / Phi_q.
+/// Change of a block's node velocities by what samples of other fields gave: R_bi / m_bi,
+/// R_bi = sum_q P_q w m_bi/M / Phi_q.
 template <class Real>
-struct GatherReaction {
+struct ReactOnPatch {
+  struct Scratch {
+    Vec<Real, 3> given[Block::nodes];  ///< sum_q w P_q / Phi_q over a meeting's samples
+    Vec<Real, 3> change[Block::nodes];
+  };
   const ContactRow<Real>* rows;
+  const std::uint64_t* sample_keys;
   const Bin<3>* bins;
   const Index* bin_patch;
-  const Index* cell_start;
   const ContactNodeSums<Real>* nodes;
   const ContactMeeting* meetings;
   const Vec<Real, 4>* slots;
@@ -301,48 +390,42 @@ struct GatherReaction {
   bool self;
   Vec<Real, 3>* change;
 
-  TRIBO_HD void operator()(Index i) const {
-    const Index r = i / Block::nodes;
-    const int node = i % Block::nodes;
-    const Cell<3> at = unflatten<3>(node, Block::side);
-    const auto patch = static_cast<Index>(keys[start[r]]);
-    const ContactNodeSums<Real>& other = nodes[Size{patch} * Block::nodes + node];
-    Vec<Real, 3> sum = Vec<Real, 3>::zero();
-    if (other.sum[0] > Real(0))
-      for (Index j = start[r]; j < start[r + 1]; ++j) {
-        const ContactMeeting& meeting = meetings[values[j] / Block::neighbors];
-        const int which = values[j] % Block::neighbors;
-        const ContactNodeSums<Real>& own =
-            nodes[Size{bin_patch[Block::neighbors * meeting.bin + which]} * Block::nodes + node];
-        sum += inverse_mass_at(self, own, other) * sum_of(meeting, which, at);
-      }
-    change[i] = sum;
+  TRIBO_HD void operator()(const Team& team, Index r, Scratch& scratch) const {
+    const ContactNodeSums<Real>* const others = nodes + Size{static_cast<Index>(keys[start[r]])} * Block::nodes;
+    for (int i = team.rank(); i < Block::nodes; i += Team::size) scratch.change[i] = Vec<Real, 3>::zero();
+    for (Index j = start[r]; j < start[r + 1]; ++j) {
+      const ContactMeeting& meeting = meetings[values[j] / Block::neighbors];
+      const int which = values[j] % Block::neighbors;
+      const ContactNodeSums<Real>* const owns =
+          nodes + Size{bin_patch[Block::neighbors * meeting.bin + which]} * Block::nodes;
+      for (int i = team.rank(); i < Block::nodes; i += Team::size) scratch.given[i] = Vec<Real, 3>::zero();
+      add(team, meeting, unflatten<3>(which, 2), scratch.given);
+      for (int i = team.rank(); i < Block::nodes; i += Team::size)
+        if (squared_norm(scratch.given[i]) > Real(0) && others[i].sum[0] > Real(0))
+          scratch.change[i] += inverse_mass_at(self, owns[i], others[i]) * scratch.given[i];
+    }
+    for (int i = team.rank(); i < Block::nodes; i += Team::size) change[Size{r} * Block::nodes + i] = scratch.change[i];
   }
 
-  /// sum_q w P_q / Phi_q over a meeting's samples.
-  TRIBO_HD Vec<Real, 3> sum_of(const ContactMeeting& meeting, int which, const Cell<3>& at) const {
-    const Cell<3> ahead = unflatten<3>(which, 2);
-    Vec<Real, 3> sum = Vec<Real, 3>::zero();
-    Cell<3> local, low, high;
-    for (int k = 0; k < 3; ++k) {
-      local[k] = at[k] + Block::side * ahead[k];
-      low[k] = local[k] - 2 > 0 ? local[k] - 2 : 0;
-      high[k] = local[k] < Block::side - 1 ? local[k] : Block::side - 1;
-      if (low[k] > high[k]) return sum;
+  TRIBO_HD void add(const Team& team, const ContactMeeting& meeting, const Cell<3>& ahead, Vec<Real, 3>* given) const {
+    const Bin<3>& bin = bins[meeting.bin];
+    for (Index s = bin.begin; s < bin.end; ++s) {
+      const Vec<Real, 4>& slot = slots[meeting.first + (s - bin.begin)];
+      if (!(slot[3] > Real(0))) continue;
+      const Cell<3> base = unflatten<3>(static_cast<int>(sample_keys[s] & (Block::cells - 1)), Block::side);
+      Cell<3> shift, low, high;
+      for (int k = 0; k < 3; ++k) {
+        shift[k] = Block::side * ahead[k] - base[k];
+        low[k] = max(-shift[k], 0);
+        high[k] = min(3 - shift[k], Block::side);
+      }
+      const ContactRow<Real>& row = rows[s];
+      const Vec<Real, 3> P = slot[3] * Vec<Real, 3>{{slot[0], slot[1], slot[2]}};
+      each_node_in<3>(team, low, high, [&](int i, const Cell<3>& c) {
+        const Cell<3> at = c + shift;
+        given[i] += row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]] * P;
+      });
     }
-    const Index* const cells = cell_start + Size{meeting.bin} * (Block::cells + 1);
-    const Vec<Real, 4>* const slot = slots + (meeting.first - bins[meeting.bin].begin);
-    for (int x = low[0]; x <= high[0]; ++x)
-      for (int y = low[1]; y <= high[1]; ++y)
-        for (int z = low[2]; z <= high[2]; ++z) {
-          const int cell = (x * Block::side + y) * Block::side + z;
-          for (Index s = cells[cell]; s < cells[cell + 1]; ++s) {
-            const ContactRow<Real>& row = rows[s];
-            const Real w = row.weight[0][local[0] - x] * row.weight[1][local[1] - y] * row.weight[2][local[2] - z];
-            for (int c = 0; c < 3; ++c) sum[c] += w * slot[s][3] * slot[s][c];
-          }
-        }
-    return sum;
   }
 };
 
@@ -361,16 +444,18 @@ struct TakeImpulse {
 
   TRIBO_HD void operator()(Index i) const {
     const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
-    Vec<Real, 3> dv = Vec<Real, 3>::zero();
+    Vec<Real, 3> P = taken != nullptr ? taken[i] : Vec<Real, 3>::zero();
     bool any = change_of == nullptr;
-    for (int k = 0; k < Block::neighbors && !any; ++k) any = change_of[patches[k]] >= 0;
-    if (any)
+    for (int k = 0; k < Block::neighbors && !any; ++k) any = patches[k] >= 0 && change_of[patches[k]] >= 0;
+    if (any) {  // else its row may not be there
+      Vec<Real, 3> dv = Vec<Real, 3>::zero();
       SampleStencil<Real>(rows[i], keys[i]).each([&](Real w, int at, int node) {
         const Index r = change_of == nullptr ? patches[at] : change_of[patches[at]];
         if (r >= 0) dv += w * change[Size{r} * Block::nodes + node];
       });
-    const Real m = rows[i].sum[0];
-    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = m * dv[c] + (taken != nullptr ? taken[i][c] : Real(0));
+      P += rows[i].sum[0] * dv;
+    }
+    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = P[c];
   }
 };
 
@@ -418,82 +503,6 @@ struct TouchAsPrinted {
   }
 };
 
-/// A sample against every collider: the same law with a partner that is kinematic and whose distance is exact.
-template <class Real>
-struct TouchColliders {
-  SamplesView<Real> samples;
-  typename Colliders<Real, 3>::View colliders;
-  const Index* kinematic;
-  const Real* restitution;
-  const Real* push;
-  ContactRule<Real> rule;
-  FieldView<Real, 3> impulse;
-  Index* touched;
-
-  TRIBO_HD void operator()(Index q) const {
-    const Index body = samples.sample_body[q];
-    Index touches = 0;
-    Vec<Real, 3> dv = Vec<Real, 3>::zero();
-    if (kinematic[body] == 0) {
-      ContactRule<Real> own = rule;
-      own.push = push[body];
-      own.restitution = restitution[body];
-      const Vec<Real, 3> x = samples.position(q);
-      const Vec<Real, 3> v = samples.velocity(q);
-      colliders.each_contact(x, rule.rest_gap + rule.dx, [&](const Contact<Real, 3>& contact) {
-        const Vec<Real, 3> before = dv;
-        dv += change(own, contact, v + dv);
-        for (int c = 0; c < 3; ++c) touches = before[c] != dv[c] ? 1 : touches;
-      });
-    }
-    touched[q] = touches;
-    for (int c = 0; c < 3; ++c) impulse[c][q] = samples.sample_mass[q] * dv[c];
-  }
-
-  /// Of the velocity of a point that meets a collider.
-  TRIBO_HD static Vec<Real, 3> change(ContactRule<Real> own, const Contact<Real, 3>& contact, const Vec<Real, 3>& v) {
-    ContactPartner<Real> partner;
-    partner.velocity = contact.velocity;
-    partner.share = partner.half = Real(1);
-    const Vec<Real, 3> n = -contact.normal;
-    const bool within = contact.distance <= own.rest_gap;
-    if (within && contact.boundary == Boundary::sticky) return contact.velocity - v;
-    if (within && contact.boundary == Boundary::slip)
-      return (-own.excess(contact.distance, dot(v - contact.velocity, n))) * n;
-    own.friction = contact.boundary == Boundary::separate ? contact.friction : Real(0);
-    return -contact_impulse(own, partner, v, n, contact.distance);
-  }
-};
-
-/// Vertices of boundaries against every collider, after the samples have brought them what they found: a vertex of an
-/// edge has samples on faces that do not touch, which leave a part of its speed, and bodies would creep by that.
-template <class Real>
-struct HoldVertices {
-  FieldView<const Real, 3> x;
-  const Index* corner_start;
-  const Index* vertex_body;
-  const Real* inverse_mass;
-  TouchColliders<Real> touch;
-  FieldView<Real, 3> v;
-
-  TRIBO_HD void operator()(Index p) const {
-    if (corner_start[p] == corner_start[p + 1] || !(inverse_mass[p] > Real(0))) return;
-    const Index body = vertex_body[p];
-    ContactRule<Real> own = touch.rule;
-    own.push = touch.push[body];
-    own.restitution = Real(0);  // what rebounds has
-    Vec<Real, 3> at, moves;
-    for (int c = 0; c < 3; ++c) {
-      at[c] = x[c][p];
-      moves[c] = v[c][p];
-    }
-    touch.colliders.each_contact(at, own.rest_gap + own.dx, [&](const Contact<Real, 3>& contact) {
-      moves += TouchColliders<Real>::change(own, contact, moves);
-    });
-    for (int c = 0; c < 3; ++c) v[c][p] = moves[c];
-  }
-};
-
 /// dv_p = 1/m_p sum_q b_pq m_q dv_q (Han 2019, eqs. 24, 25; with consistent masses M_p = m_p).
 template <class Real>
 struct PushVertex {
@@ -522,23 +531,22 @@ struct ClearImpulse {
     for (int c = 0; c < 3; ++c) impulse[c][q] = Real(0);
   }
 };
-struct LoadIndex {
-  const Index* values;
-  TRIBO_HD Index operator()(Index i) const { return values[i]; }
-};
-struct AddIndex {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
-Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
-  return reduce(ex, "contact", n, Index{0}, LoadIndex{touched.data()}, AddIndex{});
-}
-
 template <class Real>
-void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  const auto& impulse = work.impulse;
-  parallel_for(ex, "contact", mesh.vertices,
-               PushVertex<Real>{mesh.sample_corner_start.data(), mesh.sample_corner.data(), view(mesh.sample_weight),
-                                view(impulse), mesh.inverse_mass.data(), view(state.v)});
+struct SquaredSpeed {
+  FieldView<const Real, 3> v;
+  TRIBO_HD Real operator()(Index i) const { return squared_norm(Vec<Real, 3>{{v[0][i], v[1][i], v[2][i]}}); }
+};
+template <class Real>
+struct Larger {
+  TRIBO_HD Real operator()(Real a, Real b) const { return a > b ? a : b; }
+};
+
+/// How many cells away a body must be seen, to be held at its gap however fast both come: 1 or 2.
+template <class Real>
+int reach_of(Exec& ex, const ContactConstants& constants, double dt, const SolidState<Real>& state) {
+  const double speed = std::sqrt(static_cast<double>(
+      reduce(ex, "contact sort", state.count, Real(0), SquaredSpeed<Real>{view(state.v)}, Larger<Real>{})));
+  return constants.spec.rest_offset + 2 * speed * dt / constants.dx < 1 ? 1 : 2;
 }
 
 constexpr int bits_for(Index count) {
@@ -553,7 +561,7 @@ bool gather_reactions(Exec& ex, bool self, ContactFields<Real>& f) {
   f.starts.resize_discard(f.meeting_count + 1);
   CountReactions<Real> count{f.meetings.data(), f.bins.data(), f.slots.data(), f.meeting_count,
                              f.starts.data(),   nullptr,       nullptr};
-  parallel_for(ex, "contact", f.meeting_count + 1, count);
+  for_each_pack(ex, "contact", f.meeting_count + 1, count);
   const Index pairs = exclusive_scan(ex, "contact", f.starts, f.starts, f.meeting_count + 1);
   if (pairs == 0) return false;
   f.pair_keys.resize_discard(pairs);
@@ -571,10 +579,11 @@ bool gather_reactions(Exec& ex, bool self, ContactFields<Real>& f) {
   parallel_for(ex, "contact", pairs,
                WriteReaction{f.pair_keys.data(), f.flags.data(), pairs, f.change_of.data(), f.starts.data()});
   f.change.resize_discard(Size{changed} * Block::nodes);
-  parallel_for(ex, "contact", changed * Block::nodes,
-               GatherReaction<Real>{f.rows.data(), f.bins.data(), f.bin_patch.data(), f.cell_start.data(),
-                                    f.nodes.data(), f.meetings.data(), f.slots.data(), f.starts.data(), f.pairs.data(),
-                                    f.pair_keys.data(), self, f.change.data()});
+  for_each_team<typename ReactOnPatch<Real>::Scratch>(
+      ex, "contact", changed,
+      ReactOnPatch<Real>{f.rows.data(), f.keys.data(), f.bins.data(), f.bin_patch.data(), f.nodes.data(),
+                         f.meetings.data(), f.slots.data(), f.starts.data(), f.pairs.data(), f.pair_keys.data(), self,
+                         f.change.data()});
   return true;
 }
 
@@ -586,27 +595,31 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
   f.slots.resize_discard(f.slot_count);
   f.taken.resize_discard(f.count);
   f.touched.resize_discard(f.count);
-  parallel_for(ex, "contact", f.count,
-               TouchFields<Real>{f.rows.data(),
-                                 f.keys.data(),
-                                 f.order.data(),
-                                 f.bin_of.data(),
-                                 f.bins.data(),
-                                 f.bin_patch.data(),
-                                 f.nodes.data(),
-                                 f.meeting_start.data(),
-                                 f.meetings.data(),
-                                 mesh.friction.data(),
-                                 mesh.restitution.data(),
-                                 mesh.kinematic.data(),
-                                 work.push.data(),
-                                 work.thickness.data(),
-                                 mesh.bodies,
-                                 self,
-                                 rule,
-                                 f.slots.data(),
-                                 f.taken.data(),
-                                 f.touched.data()});
+  const TouchFields<Real> touch{f.rows.data(),
+                                f.keys.data(),
+                                f.order.data(),
+                                f.bin_of.data(),
+                                f.bins.data(),
+                                f.bin_patch.data(),
+                                f.nodes.data(),
+                                f.nodes.data() + Size{f.patch_count} * Block::nodes,
+                                f.meeting_start.data(),
+                                f.meetings.data(),
+                                mesh.friction.data(),
+                                mesh.restitution.data(),
+                                mesh.kinematic.data(),
+                                work.push.data(),
+                                work.thickness.data(),
+                                mesh.bodies,
+                                self,
+                                rule,
+                                f.slots.data(),
+                                f.taken.data(),
+                                f.touched.data()};
+  if constexpr (pack_width < Real >> 1)
+    for_each_pack(ex, "contact", f.bin_count, touch);
+  else
+    parallel_for(ex, "contact", f.count, TouchSample<Real>{touch});
   const Index touched = count_touched(ex, f.touched, f.count);
   if (touched == 0) return 0;
   const bool reacts = gather_reactions(ex, self, f);
@@ -636,27 +649,6 @@ Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real
   return count_touched(ex, f.touched, f.count);
 }
 
-template <class Real>
-Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                      ContactRule<Real> rule, SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  if (colliders.empty()) return 0;
-  rule.rest_gap = Real(0);  // distances are exact
-  Array<Index>& touched = work.bodies.touched;
-  touched.resize_discard(mesh.samples);
-  work.impulse.resize_discard(mesh.samples);
-  const TouchColliders<Real> touch{samples_of(mesh, state), colliders, mesh.kinematic.data(), mesh.restitution.data(),
-                                   work.push.data(),        rule,      view(work.impulse),    touched.data()};
-  parallel_for(ex, "contact", mesh.samples, touch);
-  const Index count = count_touched(ex, touched, mesh.samples);
-  if (count == 0) return 0;
-  push_vertices(ex, mesh, state, work);
-  const auto& x = state.x;
-  parallel_for(ex, "contact", mesh.vertices,
-               HoldVertices<Real>{view(x), mesh.sample_corner_start.data(), mesh.vertex_body.data(),
-                                  mesh.inverse_mass.data(), touch, view(state.v)});
-  return count;
-}
-
 /// Mean length of the edges of a body's boundary.
 double boundary_edge(const SolidSeed& seed, const SolidBody& body) {
   double sum = 0;
@@ -680,6 +672,14 @@ double push_of(const SolidSeed& seed, const SolidBody& body, const ContactConsta
 }  // namespace
 
 template <class Real>
+void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  const auto& impulse = work.impulse;
+  parallel_for(ex, "contact", mesh.vertices,
+               PushVertex<Real>{mesh.sample_corner_start.data(), mesh.sample_corner.data(), view(mesh.sample_weight),
+                                view(impulse), mesh.inverse_mass.data(), view(state.v)});
+}
+
+template <class Real>
 void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& constants, ContactWorkspace<Real>& work) {
   std::vector<Real> push, thickness;
   work.any_self = false;
@@ -696,7 +696,7 @@ template <class Real>
 void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
                       const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   const bool printed = constants.spec.form == ContactSpec::Form::paper;
-  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, state, work.bodies);
+  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, 2, state, work);
 }
 
 template <class Real>
@@ -728,7 +728,7 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   } else {
     counts.bodies = touch_fields(ex, mesh, rule, false, work.bodies, state, work);
     if (work.any_self) {
-      make_fields(ex, mesh, constants, ContactPass::self, false, state, work.self);
+      make_fields(ex, mesh, constants, ContactPass::self, false, reach_of(ex, constants, dt, state), state, work);
       counts.self = touch_fields(ex, mesh, rule, true, work.self, state, work);
     }
   }
@@ -741,11 +741,14 @@ ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactC
                            const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
                            ContactWorkspace<Real>& work) {
   if (mesh.samples == 0) return {};
-  make_body_fields(ex, mesh, constants, false, state, work);
+  const bool printed = constants.spec.form == ContactSpec::Form::paper;
+  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, false,
+              reach_of(ex, constants, dt, state), state, work);
   return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                \
+  template void push_vertices(Exec&, const SolidMesh<Real>&, SolidState<Real>&, ContactWorkspace<Real>&);      \
   template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);       \
   template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, bool,                 \
                                  const SolidState<Real>&, ContactWorkspace<Real>&);                            \

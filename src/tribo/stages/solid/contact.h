@@ -12,8 +12,12 @@
 /// experiments_solids.md: every sample against the fields of the other bodies, with a gap test, and what it takes is
 /// given to the other body through the grid, so that each pair keeps its momentum exactly.
 ///
-/// No two kernels add to the same number: nodes gather from samples, samples from nodes, vertices from samples, each in
-/// the order of the sorted samples. Results have the same bytes for any number of threads.
+/// Most samples are near nothing. Bins know the box that their samples are in, and only those near another field's are
+/// summed; a body meets itself only where normals around a bin may oppose each other. What is left out adds nothing.
+///
+/// No two kernels add to the same number: each block of a field sums what samples give to its nodes, samples gather
+/// from nodes, vertices from samples, each in the order of the sorted samples. Results have the same bytes for any
+/// number of threads.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -31,12 +35,19 @@ struct ContactBlock {
   static constexpr int neighbors = 8;  ///< blocks that samples of one block touch: itself and those ahead of it
 };
 
+/// Where a sample is.
+template <class Real>
+struct ContactPlace {
+  Vec<Real, 3> x;       ///< in cells
+  Vec<Real, 3> normal;  ///< outward, of its face
+};
+
 /// A sample as the grid takes it: what it adds to a node, but for the weight.
 template <class Real>
 struct ContactRow {
-  static constexpr int sums = 22;
+  static constexpr int sums = 24;  ///< whole registers
   /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
-  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym.
+  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
 };
@@ -44,8 +55,16 @@ struct ContactRow {
 /// Sums over the samples of one field at a node. Places are in cells from the first node of the node's own block.
 template <class Real>
 struct ContactNodeSums {
+  static constexpr int inverse_total = 22;  ///< place of 1 over the mass of all fields at this node [1/kg]
   Real sum[ContactRow<Real>::sums];
-  Real total;  ///< mass of all fields at this node [kg]
+};
+
+/// What the samples of a bin have in common.
+template <class Real>
+struct ContactBox {
+  Cell<3> low, high;    ///< base nodes, the last one included
+  std::uint64_t cells;  ///< bit for each cell of the block that has samples
+  Vec<Real, 3> normal_low, normal_high;
 };
 
 /// The nodes of one field in one block.
@@ -60,6 +79,7 @@ struct ContactMeeting {
   Index field;
   Index first;                           ///< slot of the bin's first sample
   Index patch[ContactBlock::neighbors];  ///< of the other field in each block the bin touches, or -1
+  std::uint64_t near;                    ///< bit for each cell of the block from which the other field is near
 };
 
 /// Which samples see each other as different.
@@ -79,16 +99,19 @@ struct ContactFields {
   Array<Index> bin_of;
   Array<ContactRow<Real>> rows;
   Array<Vec<Real, 9>> gradient;  ///< of velocity in cells times mass, row-major; affine scatter only
-  Array<Bin<3>> bins;            ///< group: the field
-  Array<Index> cell_start;       ///< of each bin, one more than it has cells
+  TileWindow<3> window;
+  Array<Bin<3>> bins;  ///< group: the field
+  Array<ContactBox<Real>> boxes;
+  Array<Index> cell_start;  ///< of each bin, one more than it has cells
   Array<Cell<3>> blocks;
   Array<Index> block_start;  ///< first patch; fields ascend
   Array<ContactPatch> patches;
-  Array<Index> touch;        ///< 8 bin + neighbor
-  Array<Index> touch_start;  ///< of each patch
-  Array<Index> bin_patch;    ///< by 8 bin + neighbor
-  Array<ContactNodeSums<Real>> nodes;
-  Array<Index> meeting_start;  ///< of each bin
+  Array<Index> touch;                  ///< 8 bin + neighbor
+  Array<Index> touch_start;            ///< of each patch
+  Array<Index> bin_patch;              ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
+  Array<Index> needed;                 ///< of each patch: 1 where its sums are there
+  Array<ContactNodeSums<Real>> nodes;  ///< of each patch, and a block of zeros
+  Array<Index> meeting_start;          ///< of each bin
   Array<ContactMeeting> meetings;
   Array<Vec<Real, 4>> slots;   ///< impulse a sample gives to the other field, and 1 / Phi
   Array<Vec<Real, 3>> taken;   ///< impulse each sample gets itself [kg m/s]
@@ -100,10 +123,10 @@ struct ContactFields {
   Array<Index> pairs, flags, starts;
 
   std::size_t bytes() const {
-    std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + blocks.bytes() + patches.bytes() +
-                      nodes.bytes() + meetings.bytes() + slots.bytes() + taken.bytes() + change.bytes() +
-                      sorter.bytes() + pair_keys.bytes();
-    for (const Array<Index>* a : {&order, &bin_of, &cell_start, &block_start, &touch, &touch_start, &bin_patch,
+    std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + boxes.bytes() + blocks.bytes() +
+                      patches.bytes() + nodes.bytes() + meetings.bytes() + slots.bytes() + taken.bytes() +
+                      change.bytes() + sorter.bytes() + pair_keys.bytes();
+    for (const Array<Index>* a : {&order, &bin_of, &cell_start, &block_start, &touch, &touch_start, &bin_patch, &needed,
                                   &meeting_start, &touched, &change_of, &pairs, &flags, &starts})
       sum += a->bytes();
     return sum;
@@ -116,11 +139,12 @@ struct ContactWorkspace {
   Array<Real> push;       ///< beta, by body
   Array<Real> thickness;  ///< behind each sample [m]
   bool any_self = false;
+  Array<ContactPlace<Real>> places;  ///< of samples
   ContactFields<Real> bodies, self;
   Field<Real, 3> impulse;  ///< of each sample [kg m/s]
 
   std::size_t bytes() const {
-    return push.bytes() + thickness.bytes() + bodies.bytes() + self.bytes() + impulse.bytes();
+    return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes();
   }
 };
 
@@ -160,9 +184,11 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
                                const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
                                ContactWorkspace<Real>& work);
 
-/// The first half for any pass, for contact.cpp.
+/// The first half for any pass, for contact.cpp: fields in `work.bodies`, or of the pass `self`, which comes after
+/// another one of the same positions, in `work.self`. A field is near a sample when one of its samples is no more than
+/// `reach` cells away, 2 at most, which is as far as kernels overlap.
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
-                 bool everywhere, const SolidState<Real>& state, ContactFields<Real>& fields);
+                 bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

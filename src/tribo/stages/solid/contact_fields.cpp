@@ -3,6 +3,8 @@
 #include <string>
 
 #include "tribo/core/errors.h"
+#include "tribo/stages/arena.h"
+#include "tribo/stages/solid/chunks.h"
 #include "tribo/stages/solid/contact_samples.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -26,57 +28,46 @@ TRIBO_HD Index main_direction(const Vec<Real, 3>& n) {
   return 2 * axis + (n[axis] < Real(0) ? 1 : 0);
 }
 
-/// Which field a sample adds to, or -1: it takes no part.
 template <class Real>
-struct FieldOf {
-  SamplesView<Real> samples;
-  const Index* self_contact;
-  ContactPass pass;
-
-  TRIBO_HD Index operator()(Index q) const {
-    const Index body = samples.sample_body[q];
-    if (pass == ContactPass::paper) return 0;
-    if (pass == ContactPass::bodies) return body;
-    return self_contact[body] != 0 ? 6 * body + main_direction(samples.normal(q)) : -1;
-  }
-};
-
-template <class Real>
-struct SampleCell {
+struct PlaceSample {
   SamplesView<Real> samples;
   Real inverse_dx;
+  ContactPlace<Real>* places;
 
-  /// False when a coordinate is not finite, or so far out that its place in the cell is lost to rounding.
-  TRIBO_HD bool at(Index q, Cell<3>& cell) const {
+  TRIBO_HD void operator()(Index q) const {
     const Vec<Real, 3> x = samples.position(q);
-    for (int k = 0; k < 3; ++k) {
-      const Real base = base_node<3>(in_cells(x[k], inverse_dx));
-      constexpr Real digits = Real(1) / (32 * std::numeric_limits<Real>::epsilon());
-      constexpr Real farthest = digits < Real(1e9) ? digits : Real(1e9);
-      if (!(base > -farthest && base < farthest)) return false;
-      cell[k] = static_cast<std::int32_t>(base);
-    }
-    return true;
+    for (int k = 0; k < 3; ++k) places[q].x[k] = in_cells(x[k], inverse_dx);
+    places[q].normal = samples.normal(q);
   }
 };
 
-/// Blocks that samples are in, how many take part, and the first that is nowhere.
+/// False when a coordinate is not finite, or so far out that its place in the cell is lost to rounding.
+template <class Real>
+TRIBO_HD bool base_of(const ContactPlace<Real>& place, Cell<3>& cell) {
+  for (int k = 0; k < 3; ++k) {
+    const Real base = base_node<3>(place.x[k]);
+    constexpr Real digits = Real(1) / (32 * std::numeric_limits<Real>::epsilon());
+    constexpr Real farthest = digits < Real(1e9) ? digits : Real(1e9);
+    if (!(base > -farthest && base < farthest)) return false;
+    cell[k] = static_cast<std::int32_t>(base);
+  }
+  return true;
+}
+
+/// Blocks that samples are in, and the first sample that is nowhere.
 struct SampleExtent {
   Cell<3> low, high;
-  Index count;
   Index lost;
 };
 template <class Real>
 struct ExtentOfSample {
-  SampleCell<Real> base;
-  FieldOf<Real> field;
+  const ContactPlace<Real>* places;
 
   TRIBO_HD SampleExtent operator()(Index q) const {
-    const Index part = field(q) >= 0 ? 1 : 0;
     Cell<3> cell;
-    if (!base.at(q, cell)) return {Cell<3>::filled(0x7fffffff), Cell<3>::filled(-0x7fffffff), part, q};
+    if (!base_of(places[q], cell)) return {Cell<3>::filled(0x7fffffff), Cell<3>::filled(-0x7fffffff), q};
     for (int k = 0; k < 3; ++k) cell[k] >>= 2;
-    return {cell, cell, part, no_sample};
+    return {cell, cell, no_sample};
   }
 };
 struct JoinSampleExtents {
@@ -86,39 +77,136 @@ struct JoinSampleExtents {
       if (b.low[k] < r.low[k]) r.low[k] = b.low[k];
       if (b.high[k] > r.high[k]) r.high[k] = b.high[k];
     }
-    r.count += b.count;
     if (b.lost < r.lost) r.lost = b.lost;
     return r;
   }
 };
 
-/// Sort key of a sample: block, field, cell. Those that take no part go to the end.
+/// Sort key of a sample: block, field, cell.
 template <class Real>
 struct KeySample {
-  SampleCell<Real> base;
-  FieldOf<Real> field;
+  const ContactPlace<Real>* places;
+  const Index* sample_body;
+  ContactPass pass;
   TileWindow<3> window;
   int field_bits;
-  int out_bit;
+  const Index* chosen;  ///< the sample at each place of the list, or null: all
   std::uint64_t* keys;
   Index* order;
 
-  TRIBO_HD void operator()(Index q) const {
-    order[q] = q;
-    const Index f = field(q);
-    if (f < 0) {
-      keys[q] = std::uint64_t{1} << out_bit;
-      return;
-    }
+  TRIBO_HD Index field_of(Index q) const {
+    if (pass == ContactPass::paper) return 0;
+    if (pass == ContactPass::bodies) return sample_body[q];
+    return 6 * sample_body[q] + main_direction(places[q].normal);
+  }
+  TRIBO_HD void operator()(Index i) const {
+    const Index q = chosen == nullptr ? i : chosen[i];
+    order[i] = q;
     Cell<3> cell = Cell<3>::zero();
-    base.at(q, cell);
+    base_of(places[q], cell);
     Cell<3> block, within;
     for (int k = 0; k < 3; ++k) {
       block[k] = cell[k] >> 2;
       within[k] = cell[k] & 3;
     }
-    keys[q] = (window.code(block) << field_bits | static_cast<std::uint64_t>(f)) << cell_bits |
+    keys[i] = (window.code(block) << field_bits | static_cast<std::uint64_t>(field_of(q))) << cell_bits |
               static_cast<std::uint64_t>(flatten(within, Block::side));
+  }
+};
+
+/// Whether boxes are no more than `reach` cells apart; when more than 2, kernels share no node.
+template <class Real>
+TRIBO_HD bool within_reach(const ContactBox<Real>& a, const ContactBox<Real>& b, int reach) {
+  for (int k = 0; k < 3; ++k)
+    if (a.low[k] > b.high[k] + reach || b.low[k] > a.high[k] + reach) return false;
+  return true;
+}
+
+/// Cells of a block as bits, in the order of `flatten`: those between two coordinates along an axis, both included,
+/// that may lie outside.
+TRIBO_HD std::uint64_t slab_of_cells(int axis, std::int32_t low, std::int32_t high) {
+  const std::uint64_t first = axis == 0 ? 0xffffull : axis == 1 ? 0x000f000f000f000full : 0x1111111111111111ull;
+  const int step = axis == 0 ? 16 : axis == 1 ? 4 : 1;
+  std::uint64_t r = 0;
+  for (int c = 0; c < Block::side; ++c)
+    if (c >= low && c <= high) r |= first << (step * c);
+  return r;
+}
+/// Cells of a block that are no more than `reach` from cells with samples of a bin.
+template <class Real>
+TRIBO_HD std::uint64_t cells_near(const Cell<3>& block, const Bin<3>& bin, const ContactBox<Real>& box, int reach) {
+  std::uint64_t slab[3][Block::side];  // around each cell of the bin, along each axis
+  for (int k = 0; k < 3; ++k)
+    for (int c = 0; c < Block::side; ++c) {
+      const std::int32_t at = Block::side * (bin.block[k] - block[k]) + c;
+      slab[k][c] = slab_of_cells(k, at - reach, at + reach);
+    }
+  std::uint64_t r = 0;
+  for (int x = 0; x < Block::side; ++x)
+    for (int y = 0; y < Block::side; ++y) {
+      const std::uint64_t row = slab[0][x] & slab[1][y];
+      if (row == 0) continue;
+      for (int z = 0; z < Block::side; ++z)
+        if ((box.cells >> ((x * Block::side + y) * Block::side + z) & 1) != 0) r |= row & slab[2][z];
+    }
+  return r;
+}
+/// Whether normals of two bins may be as much opposed as contact of a body with itself asks, n . N < opposed |N| with N
+/// a mean over one main direction, along which all are at least 1/sqrt(3): |N| is, too.
+template <class Real>
+TRIBO_HD bool may_oppose(const ContactBox<Real>& a, const ContactBox<Real>& b) {
+  Real least = Real(0);
+  for (int k = 0; k < 3; ++k)
+    least += min(min(a.normal_low[k] * b.normal_low[k], a.normal_low[k] * b.normal_high[k]),
+                 min(a.normal_high[k] * b.normal_low[k], a.normal_high[k] * b.normal_high[k]));
+  return least < Real(0.57 * contact_opposed);
+}
+
+/// Which bins of bodies the second pass looks at: 1 where normals nearby may oppose each other, and then also those
+/// that such ones reach.
+template <class Real>
+struct MarkSelf {
+  const Bin<3>* bins;
+  const ContactBox<Real>* boxes;
+  const Index* bin_patch;
+  const Index* touch_start;
+  const Index* touch;
+  const Index* self_contact;
+  const Index* kinematic;
+  int reach;
+  const Index* opposed;  ///< null before these are known
+  Index* mark;
+
+  TRIBO_HD void operator()(Index b) const {
+    const Index body = bins[b].group;
+    Index found = 0;
+    if (self_contact[body] != 0 && kinematic[body] == 0)
+      for (int k = 0; k < Block::neighbors && found == 0; ++k) {
+        const Index patch = bin_patch[Block::neighbors * b + k];
+        if (patch < 0) continue;
+        for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t) {
+          const Index other = touch[t] / Block::neighbors;
+          const bool counts = opposed == nullptr ? may_oppose(boxes[b], boxes[other]) : opposed[other] != 0;
+          if (counts && within_reach(boxes[b], boxes[other], opposed == nullptr ? reach : 2)) found = 1;
+        }
+      }
+    mark[b] = found;
+  }
+};
+struct MarkSamples {
+  const Index* bin_of;
+  const Index* mark;
+  Index* flags;
+  TRIBO_HD void operator()(Index i) const { flags[i] = mark[bin_of[i]]; }
+};
+struct ListMarked {
+  const Index* bin_of;
+  const Index* mark;
+  const Index* order;
+  const Index* place;
+  Index* chosen;
+  TRIBO_HD void operator()(Index i) const {
+    if (mark[bin_of[i]] != 0) chosen[place[i]] = order[i];
   }
 };
 
@@ -133,7 +221,7 @@ struct FlagRun {
 
 template <class Real>
 struct WriteSampleBin {
-  SampleCell<Real> base;
+  const ContactPlace<Real>* places;
   const std::uint64_t* keys;
   const Index* order;
   const Index* run;  ///< starts of runs before i
@@ -148,7 +236,7 @@ struct WriteSampleBin {
     bin_of[i] = b;
     if (starts) {
       Cell<3> cell = Cell<3>::zero();
-      base.at(order[i], cell);
+      base_of(places[order[i]], cell);
       for (int k = 0; k < 3; ++k) bins[b].block[k] = cell[k] >> 2;
       bins[b].group = static_cast<Index>(keys[i] >> cell_bits & ((std::uint64_t{1} << field_bits) - 1));
       bins[b].begin = i;
@@ -180,6 +268,38 @@ struct FindCell {
   }
 };
 
+template <class Real>
+struct BoxBin {
+  const ContactPlace<Real>* places;
+  const Index* order;
+  const std::uint64_t* keys;
+  const Bin<3>* bins;
+  ContactBox<Real>* boxes;
+
+  TRIBO_HD void operator()(Index b) const {
+    const Bin<3>& bin = bins[b];
+    ContactBox<Real> box{Cell<3>::filled(Block::side), Cell<3>::zero(), 0, Vec<Real, 3>::filled(Real(1)),
+                         Vec<Real, 3>::filled(Real(-1))};
+    for (Index i = bin.begin; i < bin.end; ++i) {
+      const int flat = static_cast<int>(keys[i] & (Block::cells - 1));
+      const Cell<3> cell = unflatten<3>(flat, Block::side);
+      box.cells |= std::uint64_t{1} << flat;
+      const Vec<Real, 3> n = places[order[i]].normal;
+      for (int k = 0; k < 3; ++k) {
+        box.low[k] = min(box.low[k], cell[k]);
+        box.high[k] = max(box.high[k], cell[k]);
+        box.normal_low[k] = min(box.normal_low[k], n[k]);
+        box.normal_high[k] = max(box.normal_high[k], n[k]);
+      }
+    }
+    for (int k = 0; k < 3; ++k) {
+      box.low[k] += Block::side * bin.block[k];
+      box.high[k] += Block::side * bin.block[k];
+    }
+    boxes[b] = box;
+  }
+};
+
 /// Velocity gradient of the tet behind a sample (formulas D.4): C = [v_k - v_0] Ds^-1; none of a flat one.
 template <class Real>
 TRIBO_HD Mat<Real, 3> gradient_behind(const SamplesView<Real>& samples, const FieldView<const Index, 4>& tet, Index t) {
@@ -207,36 +327,44 @@ TRIBO_HD Mat<Real, 3> gradient_behind(const SamplesView<Real>& samples, const Fi
   return Dv * inverse;
 }
 
+/// Rows of samples that add to a patch that is needed.
 template <class Real>
 struct WriteRow {
   SamplesView<Real> samples;
+  const ContactPlace<Real>* places;
   Real dx;
-  Real inverse_dx;
   const Index* order;
   const Index* bin_of;
   const Bin<3>* bins;
+  const Index* bin_patch;
+  const Index* needed;  ///< or null: all
   ContactRow<Real>* rows;
   const Index* triangle_tet;
   FieldView<const Index, 4> tet;
   Vec<Real, 9>* gradient;  ///< none: null
 
   TRIBO_HD void operator()(Index i) const {
+    if (needed != nullptr) {
+      const Index* const patch = bin_patch + Size{bin_of[i]} * Block::neighbors;
+      bool adds = false;
+      for (int k = 0; k < Block::neighbors; ++k) adds = adds || (patch[k] >= 0 && needed[patch[k]] != 0);
+      if (!adds) return;
+    }
     const Index q = order[i];
-    const Vec<Real, 3> x = samples.position(q);
+    const Vec<Real, 3> x = places[q].x;
     const Vec<Real, 3> v = samples.velocity(q);
-    const Vec<Real, 3> n = samples.normal(q);
+    const Vec<Real, 3> n = places[q].normal;
     const Real m = samples.sample_mass[q];
     const Cell<3> block = bins[bin_of[i]].block;
     ContactRow<Real>& row = rows[i];
     row.sum[0] = m;
     for (int k = 0; k < 3; ++k) {
-      const Real at = in_cells(x[k], inverse_dx);
-      const Real base = base_node<3>(at);
-      const SplineWeights<Real, 3> weights(at - base);
+      const Real base = base_node<3>(x[k]);
+      const SplineWeights<Real, 3> weights(x[k] - base);
       for (int j = 0; j < 3; ++j) row.weight[k][j] = weights.w[j];
       row.sum[1 + k] = m * v[k];
       row.sum[4 + k] = m * n[k];
-      row.sum[7 + k] = m * ((base - Real(Block::side) * Real(block[k])) + (at - base));
+      row.sum[7 + k] = m * ((base - Real(Block::side) * Real(block[k])) + (x[k] - base));
     }
     for (int j = 0; j < 3; ++j)
       for (int k = j; k < 3; ++k) {
@@ -244,6 +372,7 @@ struct WriteRow {
         row.sum[10 + at] = j == k ? n[j] * row.sum[7 + j] : n[j] * row.sum[7 + k] + n[k] * row.sum[7 + j];
         row.sum[16 + at] = (j == k ? m : 2 * m) * n[j] * n[k];
       }
+    row.sum[22] = row.sum[23] = Real(0);
     if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int r = 0; r < 3; ++r)
@@ -252,18 +381,35 @@ struct WriteRow {
 };
 
 /// One meeting of a bin and a patch for every block that the bin's samples touch.
+template <class Real>
 struct EmitPatch {
   const Bin<3>* bins;
+  const ContactBox<Real>* boxes;
+  Index bin_count;
   TileWindow<3> window;
   int field_bits;
-  std::uint64_t* keys;
+  Index* start;         ///< of each bin; before these are known, their number is written here
+  std::uint64_t* keys;  ///< null before that
   Index* values;
+  Index* bin_patch;
 
-  TRIBO_HD void operator()(Index i) const {
-    const Bin<3>& bin = bins[i / Block::neighbors];
-    keys[i] = window.code(bin.block + unflatten<3>(i % Block::neighbors, 2)) << field_bits |
-              static_cast<std::uint64_t>(bin.group);
-    values[i] = i;
+  TRIBO_HD void operator()(Index b) const {
+    Index found = 0;
+    for (int k = 0; k < Block::neighbors && b < bin_count; ++k) {
+      const Cell<3> ahead = unflatten<3>(k, 2);
+      const Cell<3> block = bins[b].block + ahead;
+      bool reached = true;
+      for (int c = 0; c < 3; ++c)
+        reached = reached && (ahead[c] == 0 || boxes[b].high[c] + 2 >= Block::side * block[c]);
+      if (reached && keys != nullptr) {
+        keys[start[b] + found] = window.code(block) << field_bits | static_cast<std::uint64_t>(bins[b].group);
+        values[start[b] + found] = Block::neighbors * b + k;
+      } else if (keys != nullptr) {
+        bin_patch[Block::neighbors * b + k] = -1;
+      }
+      found += reached ? 1 : 0;
+    }
+    if (keys == nullptr) start[b] = found;
   }
 };
 
@@ -303,23 +449,30 @@ struct WritePatch {
   }
 };
 
-/// The other fields that samples of a bin may touch: those with a patch in one of its blocks.
+/// The other fields that samples of a bin may touch: those with samples near some of the bin's.
+template <class Real>
 struct FindMeetings {
   const Bin<3>* bins;
+  const ContactBox<Real>* boxes;
   Index bin_count;
   const Index* bin_patch;
   const ContactPatch* patches;
+  const Index* touch_start;
+  const Index* touch;
   const Index* block_start;
   const Index* kinematic;
   ContactPass pass;
+  int reach;
   Index* start;              ///< of each bin; before these are known, their number is written here
   ContactMeeting* meetings;  ///< null before that
 
   TRIBO_HD bool acts(Index own, Index other) const {
     return own != other && (pass == ContactPass::bodies || own / 6 == other / 6);
   }
-  /// The patch of a field in the block of a patch, or -1.
-  TRIBO_HD Index same_block(Index patch, Index field) const {
+  /// The patch of a field in the k-th block of a bin, or -1.
+  TRIBO_HD Index patch_beside(Index b, int k, Index field) const {
+    const Index patch = bin_patch[Block::neighbors * b + k];
+    if (patch < 0) return -1;
     const Index block = patches[patch].block;
     for (Index p = block_start[block]; p < block_start[block + 1]; ++p)
       if (patches[p].field == field) return p;
@@ -328,31 +481,46 @@ struct FindMeetings {
 
   TRIBO_HD void operator()(Index b) const {
     if (b == bin_count || pass == ContactPass::paper) {
-      start[b] = 0;
+      if (meetings == nullptr) start[b] = 0;
       return;
     }
     const Index own = bins[b].group;
     const bool free = kinematic[pass == ContactPass::bodies ? own : own / 6] == 0;
     Index found = 0;
     for (int k = 0; k < Block::neighbors && free; ++k) {
-      const Index block = patches[bin_patch[Block::neighbors * b + k]].block;
+      const Index patch = bin_patch[Block::neighbors * b + k];
+      if (patch < 0) continue;
+      const Index block = patches[patch].block;
       for (Index p = block_start[block]; p < block_start[block + 1]; ++p) {
         const Index other = patches[p].field;
         if (!acts(own, other)) continue;
         bool known = false;
-        for (int j = 0; j < k && !known; ++j) known = same_block(bin_patch[Block::neighbors * b + j], other) >= 0;
+        for (int j = 0; j < k && !known; ++j) known = patch_beside(b, j, other) >= 0;
         if (known) continue;
-        if (meetings != nullptr) {
-          ContactMeeting& meeting = meetings[start[b] + found];
-          meeting.bin = b;
-          meeting.field = other;
-          for (int j = 0; j < Block::neighbors; ++j)
-            meeting.patch[j] = same_block(bin_patch[Block::neighbors * b + j], other);
-        }
+        ContactMeeting meeting;
+        if (!meet(b, other, meeting)) continue;
+        if (meetings != nullptr) meetings[start[b] + found] = meeting;
         ++found;
       }
     }
     if (meetings == nullptr) start[b] = found;
+  }
+
+  TRIBO_HD bool meet(Index b, Index field, ContactMeeting& meeting) const {
+    meeting.bin = b;
+    meeting.field = field;
+    meeting.first = 0;
+    meeting.near = 0;
+    for (int k = 0; k < Block::neighbors; ++k) {
+      const Index p = meeting.patch[k] = patch_beside(b, k, field);
+      if (p < 0) continue;
+      for (Index t = touch_start[p]; t < touch_start[p + 1]; ++t) {
+        const ContactBox<Real>& box = boxes[touch[t] / Block::neighbors];
+        if (!within_reach(boxes[b], box, reach) || (pass == ContactPass::self && !may_oppose(boxes[b], box))) continue;
+        meeting.near |= cells_near(bins[b].block, bins[touch[t] / Block::neighbors], box, reach);
+      }
+    }
+    return (meeting.near & boxes[b].cells) != 0;
   }
 };
 
@@ -368,80 +536,98 @@ struct WriteFirstSlot {
   TRIBO_HD void operator()(Index i) const { meetings[i].first = start[i]; }
 };
 
-/// 1 for each patch that a sample may read: where fields that act on each other meet, and around such samples.
+/// 1 for each patch that a sample may read: of its own field, and of those it meets.
 struct MarkPatch {
   const Index* touch_start;
   const Index* touch;
   const Index* meeting_start;
+  const ContactMeeting* meetings;
   const ContactPatch* patches;
   const Index* block_start;
   Index* needed;
 
   TRIBO_HD void operator()(Index p) const {
-    Index r = block_start[patches[p].block + 1] - block_start[patches[p].block] > 1 ? 1 : 0;
-    for (Index t = touch_start[p]; t < touch_start[p + 1]; ++t) {
-      const Index bin = touch[t] / Block::neighbors;
-      if (meeting_start[bin + 1] > meeting_start[bin]) r = 1;
-    }
+    const ContactPatch& own = patches[p];
+    Index r = 0;
+    for (Index o = block_start[own.block]; o < block_start[own.block + 1] && r == 0; ++o)
+      for (Index t = touch_start[o]; t < touch_start[o + 1] && r == 0; ++t) {
+        const Index bin = touch[t] / Block::neighbors;
+        for (Index k = meeting_start[bin]; k < meeting_start[bin + 1]; ++k)
+          if (o == p || meetings[k].field == own.field) r = 1;
+      }
     needed[p] = r;
   }
 };
 
-/// Sums of one field at a node, over the samples whose kernels reach it (Han 2019, eqs. 17, 18, by field): cell by
-/// cell, in the order of the samples.
+/// Sums of one field at the nodes of a block, over the samples whose kernels reach them (Han 2019, eqs. 17, 18, by
+/// field): bin by bin, cell by cell, in the order of the samples.
 template <class Real>
-struct GatherNode {
+struct SumPatch {
   static constexpr int sums = ContactRow<Real>::sums;
+  struct Scratch {
+    ContactNodeSums<Real> node[Block::nodes];
+  };
   const ContactRow<Real>* rows;
   const Vec<Real, 9>* gradient;  ///< or null
   const Index* cell_start;
   const Index* touch_start;
   const Index* touch;
   const Index* needed;  ///< or null: all
+  Index patch_count;    ///< the one after them is a block of nothing
   ContactNodeSums<Real>* nodes;
 
-  TRIBO_HD void operator()(Index i) const {
-    const Index patch = i / Block::nodes;
-    if (needed != nullptr && needed[patch] == 0) return;
-    const Cell<3> at = unflatten<3>(i % Block::nodes, Block::side);
-    Real sum[sums];
-    for (int k = 0; k < sums; ++k) sum[k] = Real(0);
-    for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t) add_bin(touch[t], at, sum);
-    for (int k = 0; k < sums; ++k) nodes[i].sum[k] = sum[k];
+  TRIBO_HD void operator()(const Team& team, Index patch, Scratch& scratch) const {
+    if (patch < patch_count && needed != nullptr && needed[patch] == 0) return;
+    for (int i = team.rank(); i < Block::nodes; i += Team::size)
+      for (int k = 0; k < sums; ++k) scratch.node[i].sum[k] = Real(0);
+    for (Index t = touch_start[patch]; patch < patch_count && t < touch_start[patch + 1]; ++t)
+      add_bin(team, touch[t], scratch.node);
+    for (int i = team.rank(); i < Block::nodes; i += Team::size)
+      nodes[Size{patch} * Block::nodes + i] = scratch.node[i];
   }
 
-  /// Cells of a bin that reach the node, whose place seen from the bin's block is `local`: base nodes local-2 .. local.
-  TRIBO_HD void add_bin(Index value, const Cell<3>& at, Real* sum) const {
+  /// Cells of a bin that reach the block: all of the block itself, of those behind it the last two.
+  TRIBO_HD void add_bin(const Team& team, Index value, ContactNodeSums<Real>* node) const {
     const Cell<3> ahead = unflatten<3>(value % Block::neighbors, 2);
-    Cell<3> local, low, high;
-    for (int k = 0; k < 3; ++k) {
-      local[k] = at[k] + Block::side * ahead[k];
-      low[k] = local[k] - 2 > 0 ? local[k] - 2 : 0;
-      high[k] = local[k] < Block::side - 1 ? local[k] : Block::side - 1;
-      if (low[k] > high[k]) return;
-    }
     const Index* const start = cell_start + Size{value / Block::neighbors} * (Block::cells + 1);
-    Real part[sums];
-    for (int k = 0; k < sums; ++k) part[k] = Real(0);
-    for (int x = low[0]; x <= high[0]; ++x)
-      for (int y = low[1]; y <= high[1]; ++y) {
-        const int row_cell = (x * Block::side + y) * Block::side;
-        for (int z = low[2]; z <= high[2]; ++z)
-          for (Index s = start[row_cell + z]; s < start[row_cell + z + 1]; ++s) {
-            const ContactRow<Real>& row = rows[s];
-            const Real w = row.weight[0][local[0] - x] * row.weight[1][local[1] - y] * row.weight[2][local[2] - z];
-            for (int k = 0; k < sums; ++k) part[k] += w * row.sum[k];
-            if (gradient != nullptr) add_affine(s, row, local, w, part);
-          }
-      }
-    move_places(ahead, Real(-Block::side), part);
-    for (int k = 0; k < sums; ++k) sum[k] += part[k];
+    for (int x = 2 * ahead[0]; x < Block::side; ++x)
+      for (int y = 2 * ahead[1]; y < Block::side; ++y)
+        for (int z = 2 * ahead[2]; z < Block::side; ++z) {
+          const int cell = (x * Block::side + y) * Block::side + z;
+          for (Index s = start[cell]; s < start[cell + 1]; ++s) add(team, s, {{x, y, z}}, ahead, node);
+        }
   }
 
-  TRIBO_HD void add_affine(Index s, const ContactRow<Real>& row, const Cell<3>& local, Real w, Real* part) const {
+  TRIBO_HD void add(const Team& team, Index s, const Cell<3>& base, const Cell<3>& ahead,
+                    ContactNodeSums<Real>* node) const {
+    const ContactRow<Real>& row = rows[s];
+    constexpr int quads = sums / 4;
+    Real own[sums];
+    for (int k = 0; k < sums; ++k) own[k] = row.sum[k];
+    move_places(ahead, Real(-Block::side), own);
+    NodePack<Real> quad[quads];
+    TRIBO_UNROLL
+    for (int k = 0; k < quads; ++k) quad[k] = NodePack<Real>::load(own + 4 * k);
+    Cell<3> shift, low, high;  // node c of the block is node c + shift of the kernel
+    for (int k = 0; k < 3; ++k) {
+      shift[k] = Block::side * ahead[k] - base[k];
+      low[k] = max(-shift[k], 0);
+      high[k] = min(3 - shift[k], Block::side);
+    }
+    each_node_in<3>(team, low, high, [&](int i, const Cell<3>& c) {
+      const Cell<3> at = c + shift;
+      const Real w = row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]];
+      TRIBO_UNROLL
+      for (int k = 0; k < quads; ++k)
+        (NodePack<Real>::load(node[i].sum + 4 * k) + NodePack<Real>(w) * quad[k]).store(node[i].sum + 4 * k);
+      if (gradient != nullptr) add_affine(s, own, c, w, node[i].sum);
+    });
+  }
+
+  TRIBO_HD void add_affine(Index s, const Real* own, const Cell<3>& at, Real w, Real* sum) const {
     for (int c = 0; c < 3; ++c) {
-      const Real away = Real(local[c]) - row.sum[7 + c] / row.sum[0];
-      for (int r = 0; r < 3; ++r) part[1 + r] += w * gradient[s][3 * r + c] * away;
+      const Real away = Real(at[c]) - own[7 + c] / own[0];
+      for (int r = 0; r < 3; ++r) sum[1 + r] += w * gradient[s][3 * r + c] * away;
     }
   }
 };
@@ -451,7 +637,7 @@ template <class Real>
 struct SumFields {
   const ContactPatch* patches;
   const Index* block_start;
-  const Index* needed;
+  const Index* needed;  ///< or null: all
   ContactNodeSums<Real>* nodes;
 
   TRIBO_HD void operator()(Index i) const {
@@ -460,19 +646,21 @@ struct SumFields {
     const Index block = patches[patch].block;
     Real total = Real(0);
     for (Index p = block_start[block]; p < block_start[block + 1]; ++p)
-      total += nodes[Size{p} * Block::nodes + i % Block::nodes].sum[0];
-    nodes[i].total = total;
+      if (needed == nullptr || needed[p] != 0) total += nodes[Size{p} * Block::nodes + i % Block::nodes].sum[0];
+    nodes[i].sum[ContactNodeSums<Real>::inverse_total] = total > Real(0) ? Real(1) / total : Real(0);
   }
 };
 
+/// Where samples are, and the blocks they are in.
 template <class Real>
-void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples,
-                  const ContactConstants& constants, const FieldOf<Real>& field_of, int field_bits,
-                  ContactFields<Real>& f) {
-  const SampleCell<Real> base{samples, Real(1 / constants.dx)};
-  const SampleExtent nothing{Cell<3>::filled(0x7fffffff), Cell<3>::filled(-0x7fffffff), 0, no_sample};
+void place_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples,
+                   const ContactConstants& constants, ContactWorkspace<Real>& work) {
+  work.places.resize_discard(mesh.samples);
+  parallel_for(ex, "contact sort", mesh.samples,
+               PlaceSample<Real>{samples, Real(1 / constants.dx), work.places.data()});
+  const SampleExtent nothing{Cell<3>::filled(0x7fffffff), Cell<3>::filled(-0x7fffffff), no_sample};
   const SampleExtent extent =
-      reduce(ex, "contact sort", mesh.samples, nothing, ExtentOfSample<Real>{base, field_of}, JoinSampleExtents{});
+      reduce(ex, "contact sort", mesh.samples, nothing, ExtentOfSample<Real>{work.places.data()}, JoinSampleExtents{});
   bool wide = false;
   for (int k = 0; k < 3 && mesh.samples > 0; ++k)
     wide = wide || std::int64_t{extent.high[k]} - extent.low[k] >= (std::int64_t{1} << key_bits_per_axis) - 1;
@@ -480,38 +668,72 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>
     throw DivergedError("vertices of solids are spread over more than " + std::to_string(4 << key_bits_per_axis) +
                         " cells along an axis, or one is that far from the origin or at no finite position; bring "
                         "objects closer to the origin, raise grid.dx, or use --precision double");
-  f.count = extent.count;
-  f.keys.resize_discard(mesh.samples);
-  f.order.resize_discard(mesh.samples);
-  f.flags.resize_discard(mesh.samples);
-  f.bin_of.resize_discard(mesh.samples);
   Cell<3> high = extent.high;
   for (int k = 0; k < 3; ++k) ++high[k];
-  const auto window = TileWindow<3>::around(extent.low, high);
-  const int code_bits = mesh.samples > 0 ? bits_for(window.count()) + bits_in_tile<3> : 0;
-  const int out_bit = code_bits + field_bits + cell_bits;
-  parallel_for(ex, "contact sort", mesh.samples,
-               KeySample<Real>{base, field_of, window, field_bits, out_bit, f.keys.data(), f.order.data()});
-  f.sorter.sort(ex, "contact sort", f.keys, f.order, mesh.samples, f.count < mesh.samples ? out_bit + 1 : out_bit);
+  work.bodies.window = work.self.window = TileWindow<3>::around(extent.low, high);
+}
+
+/// Lists in `work.self.pairs` the samples that may touch their own body, and those around. Returns how many.
+template <class Real>
+Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactWorkspace<Real>& work) {
+  const ContactFields<Real>& b = work.bodies;
+  ContactFields<Real>& f = work.self;
+  f.starts.resize_discard(b.bin_count);
+  f.needed.resize_discard(b.bin_count);
+  f.flags.resize_discard(b.count);
+  f.pairs.resize_discard(b.count);
+  MarkSelf<Real> mark{b.bins.data(),  b.boxes.data(),           b.bin_patch.data(),    b.touch_start.data(),
+                      b.touch.data(), mesh.self_contact.data(), mesh.kinematic.data(), reach,
+                      nullptr,        f.starts.data()};
+  for_each_pack(ex, "contact sort", b.bin_count, mark);
+  mark.opposed = f.starts.data();
+  mark.mark = f.needed.data();
+  for_each_pack(ex, "contact sort", b.bin_count, mark);
+  parallel_for(ex, "contact sort", b.count, MarkSamples{b.bin_of.data(), f.needed.data(), f.flags.data()});
+  const Index count = exclusive_scan(ex, "contact sort", f.flags, f.flags, b.count);
+  parallel_for(ex, "contact sort", b.count,
+               ListMarked{b.bin_of.data(), f.needed.data(), b.order.data(), f.flags.data(), f.pairs.data()});
+  return count;
+}
+
+template <class Real>
+void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const Index* chosen,
+                  const ContactPlace<Real>* places, ContactFields<Real>& f) {
+  const Index fields = pass == ContactPass::paper ? 1 : pass == ContactPass::bodies ? mesh.bodies : 6 * mesh.bodies;
+  const int field_bits = bits_for(fields);
+  const int code_bits = f.count > 0 ? bits_for(f.window.count()) + bits_in_tile<3> : 0;
+  f.keys.resize_discard(f.count);
+  f.order.resize_discard(f.count);
+  f.bin_of.resize_discard(f.count);
+  parallel_for(ex, "contact sort", f.count,
+               KeySample<Real>{places, mesh.sample_body.data(), pass, f.window, field_bits, chosen, f.keys.data(),
+                               f.order.data()});
+  f.flags.resize_discard(f.count);
+  f.sorter.sort(ex, "contact sort", f.keys, f.order, f.count, code_bits + field_bits + cell_bits);
   parallel_for(ex, "contact sort", f.count, FlagRun{f.keys.data(), cell_bits, f.flags.data()});
   f.bin_count = exclusive_scan(ex, "contact sort", f.flags, f.flags, f.count);
   f.bins.resize_discard(f.bin_count);
   parallel_for(ex, "contact sort", f.count,
-               WriteSampleBin<Real>{base, f.keys.data(), f.order.data(), f.flags.data(), field_bits, f.count,
+               WriteSampleBin<Real>{places, f.keys.data(), f.order.data(), f.flags.data(), field_bits, f.count,
                                     f.bins.data(), f.bin_of.data()});
-  f.cell_start.resize_discard(Size{f.bin_count} * (Block::cells + 1));
-  parallel_for(ex, "contact sort", f.bin_count * (Block::cells + 1),
-               FindCell{f.bins.data(), f.keys.data(), f.cell_start.data()});
+  f.boxes.resize_discard(f.bin_count);
+  for_each_pack(ex, "contact sort", f.bin_count,
+                BoxBin<Real>{places, f.order.data(), f.keys.data(), f.bins.data(), f.boxes.data()});
 
-  const Index touches = f.bin_count * Block::neighbors;
+  f.starts.resize_discard(f.bin_count + 1);
+  f.bin_patch.resize_discard(Size{f.bin_count} * Block::neighbors);
+  EmitPatch<Real> emit{f.bins.data(),   f.boxes.data(), f.bin_count, f.window,          field_bits,
+                       f.starts.data(), nullptr,        nullptr,     f.bin_patch.data()};
+  parallel_for(ex, "contact sort", f.bin_count + 1, emit);
+  const Index touches = exclusive_scan(ex, "contact sort", f.starts, f.starts, f.bin_count + 1);
   f.pair_keys.resize_discard(touches);
   f.touch.resize_discard(touches);
+  emit.keys = f.pair_keys.data();
+  emit.values = f.touch.data();
+  parallel_for(ex, "contact sort", f.bin_count, emit);
+  f.sorter.sort(ex, "contact sort", f.pair_keys, f.touch, touches, code_bits + field_bits);
   f.flags.resize_discard(touches);
   f.starts.resize_discard(touches);
-  f.bin_patch.resize_discard(touches);
-  parallel_for(ex, "contact sort", touches,
-               EmitPatch{f.bins.data(), window, field_bits, f.pair_keys.data(), f.touch.data()});
-  f.sorter.sort(ex, "contact sort", f.pair_keys, f.touch, touches, code_bits + field_bits);
   parallel_for(ex, "contact sort", touches, FlagRun{f.pair_keys.data(), 0, f.flags.data()});
   parallel_for(ex, "contact sort", touches, FlagRun{f.pair_keys.data(), field_bits, f.starts.data()});
   f.patch_count = exclusive_scan(ex, "contact sort", f.flags, f.flags, touches);
@@ -527,56 +749,88 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>
 }
 
 template <class Real>
-void find_meetings(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, ContactFields<Real>& f) {
+void find_meetings(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, int reach, ContactFields<Real>& f) {
   f.meeting_start.resize_discard(f.bin_count + 1);
-  FindMeetings find{f.bins.data(),         f.bin_count, f.bin_patch.data(),     f.patches.data(), f.block_start.data(),
-                    mesh.kinematic.data(), pass,        f.meeting_start.data(), nullptr};
-  parallel_for(ex, "contact sort", f.bin_count + 1, find);
+  FindMeetings<Real> find{f.bins.data(),
+                          f.boxes.data(),
+                          f.bin_count,
+                          f.bin_patch.data(),
+                          f.patches.data(),
+                          f.touch_start.data(),
+                          f.touch.data(),
+                          f.block_start.data(),
+                          mesh.kinematic.data(),
+                          pass,
+                          reach,
+                          f.meeting_start.data(),
+                          nullptr};
+  for_each_pack(ex, "contact sort", f.bin_count + 1, find);
   f.meeting_count = exclusive_scan(ex, "contact sort", f.meeting_start, f.meeting_start, f.bin_count + 1);
   f.meetings.resize_discard(f.meeting_count);
   find.meetings = f.meetings.data();
-  parallel_for(ex, "contact sort", f.bin_count, find);
+  if (f.meeting_count > 0) for_each_pack(ex, "contact sort", f.bin_count, find);
   f.flags.resize_discard(f.meeting_count);
   parallel_for(ex, "contact sort", f.meeting_count, CountSlots{f.meetings.data(), f.bins.data(), f.flags.data()});
   f.slot_count = exclusive_scan(ex, "contact sort", f.flags, f.flags, f.meeting_count);
   parallel_for(ex, "contact sort", f.meeting_count, WriteFirstSlot{f.flags.data(), f.meetings.data()});
 }
 
+/// Sums of the fields at nodes, in all patches or where samples meet.
+template <class Real>
+void sum_fields(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples,
+                const ContactConstants& constants, ContactPass pass, bool all, const ContactPlace<Real>* places,
+                ContactFields<Real>& f) {
+  f.needed.resize_discard(f.patch_count);
+  Index* const needed = all ? nullptr : f.needed.data();
+  if (!all)
+    for_each_pack(ex, "contact fields", f.patch_count,
+                  MarkPatch{f.touch_start.data(), f.touch.data(), f.meeting_start.data(), f.meetings.data(),
+                            f.patches.data(), f.block_start.data(), needed});
+  f.rows.resize_discard(f.count);
+  if (constants.spec.affine) f.gradient.resize_discard(f.count);
+  Vec<Real, 9>* const gradient = constants.spec.affine ? f.gradient.data() : nullptr;
+  parallel_for(
+      ex, "contact fields", f.count,
+      WriteRow<Real>{samples, places, Real(constants.dx), f.order.data(), f.bin_of.data(), f.bins.data(),
+                     f.bin_patch.data(), needed, f.rows.data(), mesh.triangle_tet.data(), view(mesh.tet), gradient});
+  f.cell_start.resize_discard(Size{f.bin_count} * (Block::cells + 1));
+  parallel_for(ex, "contact fields", f.bin_count * (Block::cells + 1),
+               FindCell{f.bins.data(), f.keys.data(), f.cell_start.data()});
+  f.nodes.resize_discard(Size{f.patch_count + 1} * Block::nodes);
+  for_each_team<typename SumPatch<Real>::Scratch>(
+      ex, "contact fields", f.patch_count + 1,
+      SumPatch<Real>{f.rows.data(), gradient, f.cell_start.data(), f.touch_start.data(), f.touch.data(), needed,
+                     f.patch_count, f.nodes.data()});
+  if (pass == ContactPass::bodies)
+    parallel_for(ex, "contact fields", f.patch_count * Block::nodes,
+                 SumFields<Real>{f.patches.data(), f.block_start.data(), needed, f.nodes.data()});
+}
+
 }  // namespace
 
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
-                 bool everywhere, const SolidState<Real>& state, ContactFields<Real>& f) {
+                 bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   const SamplesView<Real> samples = samples_of(mesh, state);
-  const Index fields = pass == ContactPass::paper ? 1 : pass == ContactPass::bodies ? mesh.bodies : 6 * mesh.bodies;
-  sort_samples(ex, mesh, samples, constants, FieldOf<Real>{samples, mesh.self_contact.data(), pass}, bits_for(fields),
-               f);
-  find_meetings(ex, mesh, pass, f);
-
-  f.rows.resize_discard(f.count);
-  if (constants.spec.affine) f.gradient.resize_discard(f.count);
-  Vec<Real, 9>* const gradient = constants.spec.affine ? f.gradient.data() : nullptr;
-  parallel_for(ex, "contact fields", f.count,
-               WriteRow<Real>{samples, Real(constants.dx), Real(1 / constants.dx), f.order.data(), f.bin_of.data(),
-                              f.bins.data(), f.rows.data(), mesh.triangle_tet.data(), view(mesh.tet), gradient});
+  const bool self = pass == ContactPass::self;
+  ContactFields<Real>& f = self ? work.self : work.bodies;
+  if (self) {
+    f.count = choose_for_self(ex, mesh, reach, work);
+  } else {
+    place_samples(ex, mesh, samples, constants, work);
+    f.count = mesh.samples;
+  }
+  f.meeting_count = 0;
+  if (f.count == 0) return;
+  sort_samples(ex, mesh, pass, self ? f.pairs.data() : nullptr, work.places.data(), f);
+  find_meetings(ex, mesh, pass, reach, f);
   const bool all = everywhere || pass == ContactPass::paper;
-  f.flags.resize_discard(f.patch_count);
-  Index* const needed = all ? nullptr : f.flags.data();
-  if (!all)
-    parallel_for(ex, "contact fields", f.patch_count,
-                 MarkPatch{f.touch_start.data(), f.touch.data(), f.meeting_start.data(), f.patches.data(),
-                           f.block_start.data(), needed});
-  f.nodes.resize_discard(Size{f.patch_count} * Block::nodes);
-  parallel_for(ex, "contact fields", f.patch_count * Block::nodes,
-               GatherNode<Real>{f.rows.data(), gradient, f.cell_start.data(), f.touch_start.data(), f.touch.data(),
-                                needed, f.nodes.data()});
-  parallel_for(ex, "contact fields", f.patch_count * Block::nodes,
-               SumFields<Real>{f.patches.data(), f.block_start.data(), needed, f.nodes.data()});
+  if (all || f.meeting_count > 0) sum_fields(ex, mesh, samples, constants, pass, all, work.places.data(), f);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                        \
-  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, ContactPass, bool, \
-                            const SolidState<Real>&, ContactFields<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                             \
+  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, ContactPass, bool, int, \
+                            const SolidState<Real>&, ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

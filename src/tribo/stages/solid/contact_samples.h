@@ -1,11 +1,16 @@
 #pragma once
 
 #include "tribo/stages/solid/contact.h"
+#include "tribo/stages/solid/contact_law.h"
 
 /// \file
-/// Where the samples of boundaries are and how they move, from the vertices of their triangles.
+/// What the files of contact share: where the samples of boundaries are and how they move, from the vertices of their
+/// triangles.
 
 namespace tribo::TRIBO_BACKEND {
+
+/// How much normals must oppose each other, as a cosine.
+inline constexpr double contact_opposed = -0.3;
 
 /// Samples as points of the deformed boundary (Han 2019, eqs. 15, 16).
 template <class Real>
@@ -60,5 +65,26 @@ SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>
           mesh.sample_body.data(),
           mesh.sample_mass.data()};
 }
+
+/// Number of samples whose entry is 1.
+struct LoadIndex {
+  const Index* values;
+  TRIBO_HD Index operator()(Index i) const { return values[i]; }
+};
+struct AddIndex {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+inline Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
+  return reduce(ex, "contact", n, Index{0}, LoadIndex{touched.data()}, AddIndex{});
+}
+
+/// Gives `work.impulse` to the vertices.
+template <class Real>
+void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// All bodies against colliders. Returns the samples in contact.
+template <class Real>
+Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                      ContactRule<Real> rule, SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

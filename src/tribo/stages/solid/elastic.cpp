@@ -11,6 +11,7 @@ namespace {
 /// b) in the units of Q9, of which half is taken.
 template <class Real, class Law>
 struct ForcesOfTets {
+  using T = ParticlePack<Real>;
   TetAccess<Real> tets;
   ColumnAt<Real> x, v;
   Law law;
@@ -18,26 +19,54 @@ struct ForcesOfTets {
   Real density;  ///< [kg/m^3]
   Real rest_stiffness;
   NodePack<Real>* corner;
-  Real* rate;
+  Real* rates;
 
   TRIBO_HD void operator()(Index pack) const {
-    using T = ParticlePack<Real>;
     const Index i = tets.begin_of(pack);
     const int n = tets.size_of(pack);
-    const Mat<T, 3> B = tets.rest_of(i, n);
-    Mat<T, 3> U, V;
-    Vec<T, 3> s;
-    polar_svd(tets.edges(i, n, x) * B, U, s, V);
-    const PrincipalForce<T, 3> force = law.principal(s);
-    Mat<T, 3> P = from_principal_force(U, force.g, V);
-    if (eta > Real(0)) P = P + stretching_part(U, s, V, tets.edges(i, n, v) * B) * T(2 * eta);
-    tets.put_corners(i, n, P * transpose(B) * -load_pack<Real>(tets.volume + i, n), corner);
+    const Mat<T, 3> Bm = tets.rest_of(i, n);
+    const Mat<T, 3> F = tets.edges(i, n, x) * Bm;
+    Mat<T, 3> rate = Mat<T, 3>::zero();
+    if (eta > Real(0)) rate = tets.edges(i, n, v) * Bm;
+    Mat<T, 3> P;
+    T stiffness;
+    stress(F, rate, P, stiffness);
+    tets.put_corners(i, n, P * transpose(Bm) * -load_pack<Real>(tets.volume + i, n), corner);
 
     const T height = load_pack<Real>(tets.height + i, n);
     const T inertia = T(Real(1)) / (height * height * T(density));
     const T damping = T(2 * eta) * inertia;
-    const T square = max(largest_stiffness(force, s), T(rest_stiffness)) * inertia;
-    store_pack<Real>(rate + i, T(Real(2)) * (sqrt(fma(damping, damping, square)) + damping), n);
+    const T square = max(stiffness, T(rest_stiffness)) * inertia;
+    store_pack<Real>(rates + i, T(Real(2)) * (sqrt(fma(damping, damping, square)) + damping), n);
+  }
+
+  /// With damping. Laws that can do without an SVD do, but for lanes that are inverted or nearly so.
+  TRIBO_HD void stress(const Mat<T, 3>& F, const Mat<T, 3>& rate, Mat<T, 3>& P, T& stiffness) const {
+    if constexpr (requires(const Sym<T, 3>& B) { law.direct(F, B); }) {
+      const Sym<T, 3> B = times_own_transpose(F);
+      const DirectForce<T> direct = law.direct(F, B);
+      P = direct.P;
+      stiffness = direct.stiffness;
+      if (eta > Real(0)) P = P + stretching_part(F, B, rate) * T(2 * eta);
+      if (!any(direct.ill)) return;
+      Mat<T, 3> safe;
+      T safe_stiffness;
+      stress_by_svd(F, rate, safe, safe_stiffness);
+      stiffness = select(direct.ill, safe_stiffness, stiffness);
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) P(a, b) = select(direct.ill, safe(a, b), P(a, b));
+    } else {
+      stress_by_svd(F, rate, P, stiffness);
+    }
+  }
+  TRIBO_HD void stress_by_svd(const Mat<T, 3>& F, const Mat<T, 3>& rate, Mat<T, 3>& P, T& stiffness) const {
+    Mat<T, 3> U, V;
+    Vec<T, 3> s;
+    polar_svd(F, U, s, V);
+    const PrincipalForce<T, 3> force = law.principal(s);
+    P = from_principal_force(U, force.g, V);
+    if (eta > Real(0)) P = P + stretching_part(U, s, V, rate) * T(2 * eta);
+    stiffness = largest_stiffness(force, s);
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tribo/models/elastic/invertible.h"
+#include "tribo/stages/solid/chunks.h"
 #include "tribo/stages/solid/solid.h"
 #include "tribo/stages/stencil.h"
 
@@ -126,6 +127,28 @@ TRIBO_HD Mat<T, 3> stretching_part(const Mat<T, 3>& U, const Vec<T, 3>& s, const
   return U * H * transpose(V);
 }
 
+/// The same without an SVD, for F that is not nearly collapsed: the turn w x F nearest to the rate has
+/// (tr(B) I - B) w = sum_j f_j x (dF/dt)_j over the columns of F.
+template <class T>
+TRIBO_HD Mat<T, 3> stretching_part(const Mat<T, 3>& F, const Sym<T, 3>& B, const Mat<T, 3>& rate) {
+  Vec<T, 3> moment = Vec<T, 3>::zero();
+  for (int j = 0; j < 3; ++j)
+    moment += cross(Vec<T, 3>{{F(0, j), F(1, j), F(2, j)}}, Vec<T, 3>{{rate(0, j), rate(1, j), rate(2, j)}});
+  const T a = trace(B);
+  Mat<T, 3> A;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) A(i, j) = i == j ? a - B(i, j) : -B(i, j);
+  const Mat<T, 3> inverse = cofactors(A);  // of a symmetric matrix, but for the determinant
+  const T determinant = fma(A(0, 0), inverse(0, 0), fma(A(0, 1), inverse(0, 1), A(0, 2) * inverse(0, 2)));
+  const Vec<T, 3> w = inverse * moment * (T(1) / determinant);
+  Mat<T, 3> part;
+  for (int j = 0; j < 3; ++j) {
+    const Vec<T, 3> turn = cross(w, Vec<T, 3>{{F(0, j), F(1, j), F(2, j)}});
+    for (int i = 0; i < 3; ++i) part(i, j) = rate(i, j) - turn[i];
+  }
+  return part;
+}
+
 /// Largest eigenvalue of dP/dF, or a little more (formulas B.3); what drives away instead of back sets no limit to
 /// steps.
 template <class T>
@@ -157,25 +180,6 @@ struct CornerSum {
     return sum;
   }
 };
-
-/// kernel(pack) for every pack of tets: enough work each to be shared out in small pieces.
-template <class Kernel>
-struct PackChunk {
-  static constexpr Index size = 128;
-  struct Scratch {};
-  Kernel kernel;
-  Index packs;
-
-  TRIBO_HD void operator()(const Team& team, Index chunk, Scratch&) const {
-    const Index end = (chunk + 1) * size < packs ? (chunk + 1) * size : packs;
-    for (Index p = chunk * size + team.rank(); p < end; p += Team::size) kernel(p);
-  }
-};
-template <class Kernel>
-void for_each_pack(Exec& ex, const char* label, Index packs, const Kernel& kernel) {
-  using Chunks = PackChunk<Kernel>;
-  for_each_team<typename Chunks::Scratch>(ex, label, (packs + Chunks::size - 1) / Chunks::size, Chunks{kernel, packs});
-}
 
 /// work(law as meshes take it, body) for each body.
 template <class Real, class Work>
