@@ -95,19 +95,26 @@ class SolidSampler {
  public:
   explicit SolidSampler(const Scene& scene) : scene_(scene) { seed_.contact = scene.contact; }
 
-  SolidSeed run() {
-    for (std::size_t o = 0; o < scene_.objects.size(); ++o)
-      if (scene_.objects[o].solid) add(static_cast<int>(o));
-    if (!findings_.empty()) throw SceneError(std::move(findings_));
-    set_friction();
+  SolidSeed hybrid() {
+    add_all(&ObjectSpec::is_hybrid);
     seed_.samples = place_samples(seed_, scene_.grid.dx);
     assign_samples(seed_.samples, seed_.bodies);
+    return std::move(seed_);
+  }
+  SolidSeed updated_lagrangian() {
+    add_all(&ObjectSpec::is_updated_lagrangian);
     return std::move(seed_);
   }
 
  private:
   const ObjectSpec& object(int o) const { return scene_.objects[static_cast<std::size_t>(o)]; }
   const MaterialSpec& material(int o) const { return scene_.materials[static_cast<std::size_t>(object(o).material)]; }
+  void add_all(bool (ObjectSpec::*wanted)() const) {
+    for (std::size_t o = 0; o < scene_.objects.size(); ++o)
+      if ((scene_.objects[o].*wanted)()) add(static_cast<int>(o));
+    if (!findings_.empty()) throw SceneError(std::move(findings_));
+    set_friction();
+  }
   void complain(int o, const std::string& key, const std::string& message) {
     findings_.push_back({scene_.file, 0, 0, "/objects/" + std::to_string(o) + key, message});
   }
@@ -241,6 +248,7 @@ double expected_tets(const Scene& scene) {
   return sum;
 }
 
-SolidSeed sample_solids(const Scene& scene) { return SolidSampler(scene).run(); }
+SolidSeed sample_solids(const Scene& scene) { return SolidSampler(scene).hybrid(); }
+SolidSeed sample_vertex_meshes(const Scene& scene) { return SolidSampler(scene).updated_lagrangian(); }
 
 }  // namespace tribo

@@ -65,7 +65,11 @@ struct Scene;
 /// Tets the scene will have, roughly, before they are made.
 double expected_tets(const Scene& scene);
 
-/// The meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with tets.
+/// The hybrid meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with
+/// tets.
 SolidSeed sample_solids(const Scene& scene);
+
+/// The same of objects whose vertices are particles, method "updated_lagrangian": without collision particles.
+SolidSeed sample_vertex_meshes(const Scene& scene);
 
 }  // namespace tribo
