@@ -43,7 +43,7 @@ TEST(UpdatedLagrangian, FreeBodyKeepsMomenta) {
   const ObjectSums after = simulation.measure()[0];
   EXPECT_GT(most_elastic, 0.01 * before.kinetic) << "the mesh should be strained";
   EXPECT_LT(norm(after.momentum - before.momentum), 1e-11 * norm(before.momentum));
-  EXPECT_LT(norm(after.angular_momentum - before.angular_momentum), 1e-9 * norm(before.angular_momentum));
+  EXPECT_LT(norm(after.angular_momentum - before.angular_momentum), 1e-11 * norm(before.angular_momentum));
   EXPECT_LT(energy(after), 1.02 * energy(before));
 }
 
@@ -74,9 +74,25 @@ TEST(UpdatedLagrangian, SwingsAsTheMeshAloneDoes) {
   const double exact = half_period(cube);
   EXPECT_GT(exact, 0.003);
   cube.method = "updated_lagrangian";
-  EXPECT_NEAR(half_period(cube), exact, 0.1 * exact);
-  cube.dx = 0.025;
   EXPECT_NEAR(half_period(cube), exact, 0.05 * exact);
+  cube.dx = 0.025;
+  EXPECT_NEAR(half_period(cube), exact, 0.01 * exact);
+}
+
+/// Han 2019, Fig. 10: what the grid cannot tell apart moves as one, whatever the mesh wants. Flattened to a plane, a
+/// body stays flat, where a hybrid one unfolds at once.
+TEST(UpdatedLagrangian, CoincidentVerticesNeverPart) {
+  Cube cube;
+  cube.more = R"("damping": 50, "initial": "plane")";
+  const auto thickness = [&](const char* method) {
+    cube.method = method;
+    Simulation simulation = simulate(scene_of(cube));
+    while (simulation.frame() < 10) simulation.advance_frame();
+    const ObjectSums sums = simulation.measure()[0];
+    return sums.high[1] - sums.low[1];
+  };
+  EXPECT_LT(thickness("updated_lagrangian"), 1e-6);
+  EXPECT_GT(thickness("hybrid"), 0.1);
 }
 
 /// Colliders at nodes stop it as they stop particles: it comes to rest near the floor, and does not creep through.
