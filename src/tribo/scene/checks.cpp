@@ -149,6 +149,10 @@ void check_implicit(const Scene& scene, Findings& findings) {
                                             "integrator \"symplectic\"",
                                             scene.grid.force));
   for (std::size_t i = 0; i < scene.objects.size(); ++i)
+    if (scene.objects[i].is_hybrid() && scene.objects[i].solid->grid_damping)
+      findings.add(fmt::format("/objects/{}/grid_damping", i),
+                   "expected integrator \"symplectic\": implicit steps damp by themselves; remove one of the two");
+  for (std::size_t i = 0; i < scene.objects.size(); ++i)
     if (scene.objects[i].is_updated_lagrangian())
       findings.add(fmt::format("/objects/{}/method", i),
                    "integrator \"implicit\" does not know \"updated_lagrangian\"; use method \"hybrid\" or \"mpm\", or "

@@ -292,6 +292,11 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       "damping", "Pa s", at_least(0),
       "viscosity of the mesh against changes of its shape, not against rotation; by default the material's, or where "
       "that is 0 as much as makes it recover from inversion, which slow motion hardly feels");
+  solid.grid_damping = in.open_number(
+      "grid_damping", "1", within(0, 1),
+      "with method \"hybrid\": velocities pass through a grid as fine as the mesh once a step (Han 2019, sec. 4), which "
+      "takes this part of their symmetric gradient; damps more the shorter steps are, and 0 damps too; by default there "
+      "is no such grid");
   solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
   read_pins(in, solid);
   solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);

@@ -84,6 +84,7 @@ struct SolidSpec {
   double friction = 0;      ///< Coulomb coefficient
   double restitution = 0;
   std::optional<double> damping;  ///< eta of Kelvin and Voigt [Pa s]; nothing: by the material, or enough to recover
+  std::optional<double> grid_damping;  ///< nu of RPIC, each step; nothing: none at all
   bool self_contact = true;
   bool kinematic = false;  ///< the whole body follows `motion`
   Motion motion;

@@ -41,6 +41,16 @@ double mean_altitude(const TetMesh& mesh) {
   return sum / static_cast<double>(mesh.tets.size());
 }
 
+double mean_edge(const TetMesh& mesh) {
+  double sum = 0;
+  for (const auto& tet : mesh.tets)
+    for (int a = 0; a < 4; ++a)
+      for (int b = a + 1; b < 4; ++b)
+        sum += std::sqrt(squared_norm(mesh.vertices[static_cast<std::size_t>(tet[a])] -
+                                      mesh.vertices[static_cast<std::size_t>(tet[b])]));
+  return sum / (6 * static_cast<double>(mesh.tets.size()));
+}
+
 double damping_of(const SolidSpec& solid, const MaterialSpec& material, const TetMesh& mesh) {
   if (solid.damping) return *solid.damping;
   const double viscosity = viscosity_of<double>(material.law);
@@ -137,6 +147,10 @@ class SolidSampler {
     body.friction = solid.friction;
     body.restitution = solid.restitution;
     body.damping = damping_of(solid, material(o), mesh);
+    if (solid.grid_damping) {
+      body.grid_damping = *solid.grid_damping;
+      body.damping_spacing = mean_edge(mesh);
+    }
     body.self_contact = solid.self_contact;
     body.kinematic = solid.kinematic;
     add_vertices(o, mesh, body);

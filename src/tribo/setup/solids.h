@@ -25,6 +25,8 @@ struct SolidBody {
   double friction = 0;      ///< Coulomb coefficient
   double restitution = 0;   ///< of contact itself; elastic rebound comes from the mesh
   double damping = 0;       ///< eta of Kelvin and Voigt, corotated [Pa s]
+  double grid_damping = 0;     ///< nu of RPIC on the damping grid, where it has one
+  double damping_spacing = 0;  ///< of that grid: the mean edge of tets [m]; 0: there is none
   bool self_contact = true;
   bool kinematic = false;   ///< every vertex is driven: infinite mass in contact
 };
