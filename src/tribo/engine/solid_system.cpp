@@ -45,6 +45,17 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   load_solids(ex, seed, mesh, state);
+  if (state.C.used) {  // as particles do: with the gradient of the velocities they begin with
+    std::vector<Real> column(seed.x.size(), Real(0));
+    for (int k = 0; k < 9; ++k) {
+      for (const SolidBody& body : seed.bodies)
+        for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+          column[i] = static_cast<Real>(
+              model.objects[static_cast<std::size_t>(body.object)].motion.gradient_at(seed.x[i])(k / 3, k % 3));
+      copy_to_device(ex, column.data(), state.C.c[k], mesh.vertices);
+      copy_to_device(ex, column.data(), grid_damping.C_next.c[k], mesh.vertices);
+    }
+  }
   contact_constants = {model.dx, std::sqrt(squared_norm(model.gravity)), seed.contact};
   load_contact(ex, seed, contact_constants, contact);
 }
@@ -78,6 +89,7 @@ template <class Real>
 ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, double time, double dt) {
   if (settings.implicit) return solve_elastic(ex, constants, mesh, settings.solve, time, dt, state, work);
   elastic_step(ex, constants, mesh, time, dt, state, work);
+  if (state.C.used) damp_on_grid(ex, mesh, state, grid_damping);
   ImplicitReport report;
   report.converged = true;
   report.speed = vertex_speed(ex, state);
@@ -104,6 +116,8 @@ void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View
     contacts = contact_step(ex, mesh, contact_constants, colliders, dt, state, contact);
   }
   move_vertices(ex, mesh, dt, state, work);
+  if (state.C.used)
+    for (int k = 0; k < 9; ++k) state.C.c[k].swap(grid_damping.C_next.c[k]);
   evaluate(ex, time);
 }
 
@@ -141,7 +155,8 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + state.x.bytes() + state.v.bytes() +
+  std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() + state.x.bytes() +
+                    state.v.bytes() + state.C.bytes() +
                     mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})

@@ -6,6 +6,7 @@
 #include "tribo/engine/engine.h"
 #include "tribo/setup/solids.h"
 #include "tribo/stages/solid/couple.h"
+#include "tribo/stages/solid/grid_damping.h"
 #include "tribo/stages/solid/solid.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -21,6 +22,7 @@ class SolidSystem {
   ContactConstants contact_constants;
   ContactWorkspace<Real> contact;
   CouplingWorkspace<Real> coupling;
+  GridDampingWorkspace<Real> grid_damping;
   ContactCounts contacts;                ///< of the last step
   Index bad = Workspace<Real, 3>::none;  ///< first vertex that is no longer finite
 

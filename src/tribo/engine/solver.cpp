@@ -97,7 +97,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
                         const SolidSeed& solids)
     : model_(model), exec_(options.threads) {
   const double needed =
-      estimated_bytes(options, model, static_cast<double>(seed.x.size()), static_cast<double>(solids.tets.size()));
+      estimated_bytes(options, model, static_cast<double>(seed.x.size()),
+                      static_cast<double>(solids.tets.size() + seed.meshes.tets.size()));
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
@@ -117,9 +118,16 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     constants_.densities.push_back(material.density);
     inverse_density.push_back(static_cast<Real>(1 / material.density));
   }
-  copy_to_device(exec_, inverse_density.data(), work_.inverse_density, static_cast<Index>(inverse_density.size()));
   std::vector<Index> group;
   for (const Model::Object& object : model.objects) group.push_back(object.material);
+  if (!seed.meshes.bodies.empty()) {  // vertices leave stress to their tets: as particles they follow a law without any
+    for (const SolidBody& body : seed.meshes.bodies)
+      group[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants_.laws.size());
+    constants_.laws.push_back(WeaklyCompressible<Real>{.bulk_modulus = 0, .gamma = 2, .tension = 0, .viscosity = 0});
+    constants_.densities.push_back(1);
+    inverse_density.push_back(1);
+  }
+  copy_to_device(exec_, inverse_density.data(), work_.inverse_density, static_cast<Index>(inverse_density.size()));
   copy_to_device(exec_, group.data(), work_.object_group, static_cast<Index>(group.size()));
   work_.colliders.load(exec_, model.colliders, model.emitters);
 
@@ -142,7 +150,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   state_.sinks.resize(model.sinks.size());
   work_.sinks.place(exec_, model.sinks);
 
-  upload(seed);
+  upload(seed, group);
   try {
     sort_particles(exec_, constants_, state_, work_);
   } catch (const DivergedError& error) {  // nothing has moved yet: the scene itself is at fault
@@ -153,6 +161,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   if constexpr (D == 3) {
     solids_.load(exec_, model, solids);
     if (!solids_.empty()) solids_.evaluate(exec_, model_.time);
+    vertices_.load(exec_, model, seed);
+    follow_particles();
   }
   double driven = solids_.driven_speed();  // what colliders, drives and emitters can do
   for (const ColliderSpec& collider : model_.colliders) {
@@ -163,16 +173,25 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   for (const Emitter& emitter : emitters_)
     driven = std::max({driven, emitter.jet.speed(), std::sqrt(emitter.wave_speed2)});
   if constexpr (D == 3) {
-    if (!solids_.empty())  // what springs back from a tangle
-      for (const ObjectSums& sums : measure_solids(exec_, solids_.constants, solids_.mesh, solids_.state))
-        driven = std::max(driven, std::sqrt(2 * sums.elastic / sums.mass));
+    for (SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes}) {
+      driven = std::max(driven, meshes->wave_speed());
+      if (!meshes->empty())  // what springs back from a tangle
+        for (const ObjectSums& sums : measure_solids(exec_, meshes->constants, meshes->mesh, meshes->state))
+          driven = std::max(driven, std::sqrt(2 * sums.elastic / sums.mass));
+    }
   }
-  speed_limit_ =
-      100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed, solids_.wave_speed()});
+  speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed});
+}
+
+/// What meshes of particles have to know of these.
+template <class Real, int D>
+void Solver<Real, D>::follow_particles() {
+  if constexpr (D == 3)
+    if (!vertices_.empty()) vertices_.evaluate(exec_, state_, work_);
 }
 
 template <class Real, int D>
-void Solver<Real, D>::upload(const ParticleSeed& seed) {
+void Solver<Real, D>::upload(const ParticleSeed& seed, const std::vector<Index>& group) {
   const auto n = static_cast<Index>(seed.x.size());
   state_.count = n;
   seeded_ = n;
@@ -203,7 +222,7 @@ void Solver<Real, D>::upload(const ParticleSeed& seed) {
     }
   for (int k = 0; k < 2; ++k)
     send(p.history.c[k], [&](std::size_t i) {
-      const auto& law = model_.materials[static_cast<std::size_t>(object_of(i).material)].law;
+      const auto& law = constants_.laws[static_cast<std::size_t>(group[static_cast<std::size_t>(seed.object[i])])];
       return std::visit([&](const auto& l) { return l.initial_history()[k]; }, law);
     });
   p.tau.resize_discard(n);
@@ -304,6 +323,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     const double driven = solids_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
   }
+  if (!vertices_.empty()) bound(vertices_.meshes.state.stable_dt, "elastic");
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
     if (state_.emitters[e].finished && emitters_[e].gave_at < state_.time) continue;
@@ -327,7 +347,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}};
-  } else if (!solids_.empty()) {
+  } else if (!solids_.empty() || !vertices_.empty()) {
     // Equal steps to the end of the frame: a shorter one in every frame is a rhythm that undamped meshes answer to,
     // and their energy grew by a factor of ten in a hundred frames.
     report.dt = left / std::ceil(left / report.dt * (1 - 1e-9));
@@ -355,13 +375,17 @@ StepReport Solver<Real, D>::step(double until) {
   double taken = 0;
   try {
     const StepScope scope(exec_);
-    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, work_, bad, report.solve);
+    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, work_, bad, report.solve);
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
+  } catch (const DeviceError&) {  // no memory; the state must be what it was
+    if constexpr (D == 3) vertices_.undo(exec_, state_, work_);
+    throw;
   }
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
-  if (solids_.bad != Workspace<Real, D>::none) report_bad_vertex(taken, report.limit);
+  for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
+    if (meshes->bad != Workspace<Real, D>::none) report_bad_vertex(*meshes, taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";
@@ -393,11 +417,11 @@ void Solver<Real, D>::report_bad_particle(Index particle, double dt, const char*
 }
 
 template <class Real, int D>
-void Solver<Real, D>::report_bad_vertex(double dt, const char* limit) {
-  const Model::Object& owner = model_.objects[static_cast<std::size_t>(solids_.object_of(solids_.bad))];
+void Solver<Real, D>::report_bad_vertex(const SolidSystem<Real>& solids, double dt, const char* limit) {
+  const Model::Object& owner = model_.objects[static_cast<std::size_t>(solids.object_of(solids.bad))];
   throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
                       " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): vertex " +
-                      std::to_string(solids_.bad) + " of object '" + owner.name +
+                      std::to_string(solids.bad) + " of object '" + owner.name +
                       "' is no longer finite; likely cause: the time step is too long for the mesh of material '" +
                       model_.materials[static_cast<std::size_t>(owner.material)].name +
                       "' under this load; lower time.cfl or time.dt_max, raise the object's damping, or check its "
@@ -436,6 +460,12 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
     for (std::size_t b = 0; b < of_bodies.size(); ++b)
       sums[static_cast<std::size_t>(solids_.mesh.body[b].object)].add(of_bodies[b]);
   }
+  if (!vertices_.empty()) {  // all but the energy of their tets has been counted with the particles
+    SolidSystem<Real>& meshes = vertices_.meshes;
+    const std::vector<ObjectSums> of_bodies = measure_solids(exec_, meshes.constants, meshes.mesh, meshes.state);
+    for (std::size_t b = 0; b < of_bodies.size(); ++b)
+      sums[static_cast<std::size_t>(meshes.mesh.body[b].object)].elastic += of_bodies[b].elastic;
+  }
   return sums;
 }
 
@@ -451,7 +481,11 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
     raw.object_materials.push_back(object.material);
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
-  if (!solids_.empty()) frame.meshes = solids_.frame_meshes(exec_, model_);
+  for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
+    if (!meshes->empty())
+      for (FrameMesh& mesh : meshes->frame_meshes(exec_, model_)) frame.meshes.push_back(std::move(mesh));
+  raw.first_hidden = vertices_.first_id();
+  raw.hidden = vertices_.count();
 
   // What must outlive this call when another thread fetches the columns.
   struct Observed {
@@ -510,9 +544,9 @@ const char* Solver<Real, D>::backend() const {
 
 template <class Real, int D>
 EngineCounts Solver<Real, D>::counts() const {
-  EngineCounts counts{state_.count, work_.block_count};
-  counts.vertices = solids_.mesh.vertices;
-  counts.tets = solids_.mesh.tets;
+  EngineCounts counts{state_.count - vertices_.count(), work_.block_count};
+  counts.vertices = std::int64_t{solids_.mesh.vertices} + vertices_.count();
+  counts.tets = std::int64_t{solids_.mesh.tets} + vertices_.meshes.mesh.tets;
   counts.collision_particles = solids_.mesh.samples;
   counts.contacts = std::int64_t{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders;
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
@@ -609,7 +643,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   Index next = 0;
   for (const Bin<D>& bin : bins) {
     const bool fits = bin.begin == next && bin.end > bin.begin && bin.end <= n && bin.group >= 0 &&
-                      static_cast<std::size_t>(bin.group) < model_.materials.size();
+                      static_cast<std::size_t>(bin.group) < constants_.laws.size();
     if (!fits) throw IoError("checkpoint's particle bins do not fit its particles; it belongs to another scene");
     next = bin.end;
   }
@@ -653,6 +687,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     sort_particles(exec_, constants_, state_, work_);
   build_grid(exec_, constants_, state_, work_);
   if (!solids_.empty()) solids_.evaluate(exec_, model_.time);  // forces and bounds follow from the columns
+  follow_particles();
 }
 
 template <class Real, int D>
@@ -662,7 +697,7 @@ const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_second
 
 template <class Real, int D>
 std::size_t Solver<Real, D>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes();
+  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes() + vertices_.meshes.bytes();
   each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
   return sum;
 }

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tribo/engine/engine.h"
-#include "tribo/engine/solid_system.h"
+#include "tribo/engine/vertex_particles.h"
 #include "tribo/setup/emission.h"
 #include "tribo/stages/stages.h"
 
@@ -33,9 +33,10 @@ class Solver final : public Engine {
 
  private:
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
-  [[noreturn]] void report_bad_vertex(double dt, const char* limit);
+  [[noreturn]] void report_bad_vertex(const SolidSystem<Real>& solids, double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
-  void upload(const ParticleSeed& seed);
+  void upload(const ParticleSeed& seed, const std::vector<Index>& group);
+  void follow_particles();
   void visit_flows(const ArrayVisitor& visit) const;
   void emit();
   void emit_layer(std::size_t emitter);
@@ -45,7 +46,8 @@ class Solver final : public Engine {
   Constants<Real, D> constants_;
   State<Real, D> state_;
   Workspace<Real, D> work_;
-  SolidSystem<Real> solids_;  ///< none in two dimensions
+  SolidSystem<Real> solids_;         ///< none in two dimensions
+  VertexParticles<Real> vertices_;  ///< nor these
   struct Emitter {
     Jet<D> jet;
     Newcomers<Real, D> particle;  ///< what its particles have in common
@@ -64,6 +66,7 @@ class Solver final : public Engine {
 /// Returns the step taken; `bad` is the first particle that is no longer finite, `solve` what an implicit step took.
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               SolidSystem<Real>& solids, Workspace<Real, D>& work, Index& bad, SolveReport& solve);
+               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, Workspace<Real, D>& work, Index& bad,
+               SolveReport& solve);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -19,10 +19,20 @@ struct StepMeshes {
   const Model& model;
   SolidSystem<Real>& solids;
   bool coupled;  ///< there are particles to meet
+  VertexParticles<Real>& vertices;
 
   bool any() const { return D == 3 && !solids.empty(); }
   void begin() const {
     if (any()) begin_solids(ex, solids.state, solids.work);
+  }
+  /// Meshes whose vertices are particles change the velocities of these; their positions and forces follow from them.
+  void push_particles(double dt, State<Real, D>& state, Workspace<Real, D>& work) const {
+    if constexpr (D == 3)
+      if (!vertices.empty()) vertices.push(ex, state.time, dt, state, work);
+  }
+  void follow_particles(const State<Real, D>& state, const Workspace<Real, D>& work) const {
+    if constexpr (D == 3)
+      if (!vertices.empty()) vertices.evaluate(ex, state, work);
   }
   /// Velocities that the meshes want. Nothing is asked of those that are not there.
   ImplicitReport push(double time, double dt) const {
@@ -53,6 +63,7 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     const double limit = dt > model.time.dt_min ? model.dx / dt : std::numeric_limits<double>::infinity();
     const double speed = meshes.push(state.time, dt).speed;
     if (speed > limit) continue;
+    meshes.push_particles(dt, state, work);
     meshes.begin_coupling();
     const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
     const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, meshes.meet(), state, work);
@@ -62,6 +73,7 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     state.drift = 0;
     if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
     meshes.finish(colliders, dt);
+    meshes.follow_particles(state, work);
     return dt;
   }
 }
@@ -70,8 +82,9 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
 
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               SolidSystem<Real>& solids, Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
-  const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0};
+               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, Workspace<Real, D>& work, Index& bad,
+               SolveReport& solve) {
+  const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices};
   if constexpr (steps_packed) {
     if (!model.time.implicit && pack_state(ex, constants, state, work))
       return advance_packed(ex, model, constants, dt, meshes, state, work, bad);
@@ -93,6 +106,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     };
     const ImplicitReport pushed = meshes.push(state.time, dt);
     if (meshes.any() && model.time.implicit) accept(pushed);
+    meshes.push_particles(dt, state, work);
     double speed = 0;  // of the grid
     if (particles && model.time.implicit && converged) {
       p2g(ex, constants, state, 0, work);
@@ -128,12 +142,13 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
   }
   meshes.finish(colliders, dt);
+  meshes.follow_particles(state, work);
   return dt;
 }
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                                     \
   template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, SolidSystem<Real>&, \
-                          Workspace<Real, D>&, Index&, SolveReport&);
+                          VertexParticles<Real>&, Workspace<Real, D>&, Index&, SolveReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -166,6 +167,27 @@ std::vector<std::int32_t> rows_by_id(std::span<const std::int32_t> ids) {
   return row;
 }
 
+/// Takes the rows away that are vertices of meshes.
+void drop_hidden(RawFrame& raw) {
+  if (raw.hidden == 0) return;
+  std::vector<std::size_t> kept;
+  const auto ids = raw.frame.find("id")->as<std::int32_t>();
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < raw.first_hidden || ids[i] - raw.first_hidden >= raw.hidden) kept.push_back(i);
+  for (NamedArray& column : raw.frame.columns) {
+    const std::size_t size = size_of(column.type);
+    std::vector<std::byte> data(kept.size() * column.components * size);
+    std::byte* to = data.data();
+    for (std::size_t k = 0; k < column.components; ++k)
+      for (const std::size_t i : kept) {
+        std::memcpy(to, column.data.data() + (k * column.count + i) * size, size);
+        to += size;
+      }
+    column.data = std::move(data);
+    column.count = kept.size();
+  }
+}
+
 /// Component after component to row after row; T is any number of the column's size.
 template <class T>
 void arrange_column(std::span<const std::int32_t> row, NamedArray& column) {
@@ -187,6 +209,7 @@ const NamedArray* Frame::find(const std::string& name) const {
 Frame arrange(RawFrame raw) {
   Frame& frame = raw.frame;
   if (const auto fetch = std::exchange(raw.fetch, nullptr)) fetch(frame);
+  drop_hidden(raw);
   const std::vector<std::int32_t> row = rows_by_id(frame.find("id")->as<std::int32_t>());
   for (NamedArray& column : frame.columns) {
     if (size_of(column.type) == 8) {

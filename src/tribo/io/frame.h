@@ -45,6 +45,8 @@ struct RawFrame {
   Frame frame;  ///< without `material`; rows of columns in any order, components one after the other
   std::function<void(Frame&)> fetch;           ///< brings the columns from the device; null when they are here
   std::vector<std::int32_t> object_materials;  ///< material of each object
+  std::int32_t first_hidden = 0;               ///< particles with ids from here on that are vertices of meshes
+  std::int32_t hidden = 0;                     ///< how many
 };
 
 /// The frame an observer sees. Depends on nothing but its argument, so that any thread may do it.

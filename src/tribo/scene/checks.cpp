@@ -148,6 +148,15 @@ void check_implicit(const Scene& scene, Findings& findings) {
     findings.add("/grid/force", fmt::format("integrator \"implicit\" needs force \"mls\", got \"{}\"; use that, or "
                                             "integrator \"symplectic\"",
                                             scene.grid.force));
+  for (std::size_t i = 0; i < scene.objects.size(); ++i)
+    if (scene.objects[i].is_hybrid() && scene.objects[i].solid->grid_damping)
+      findings.add(fmt::format("/objects/{}/grid_damping", i),
+                   "expected integrator \"symplectic\": implicit steps damp by themselves; remove one of the two");
+  for (std::size_t i = 0; i < scene.objects.size(); ++i)
+    if (scene.objects[i].is_updated_lagrangian())
+      findings.add(fmt::format("/objects/{}/method", i),
+                   "integrator \"implicit\" does not know \"updated_lagrangian\"; use method \"hybrid\" or \"mpm\", or "
+                   "integrator \"symplectic\"");
 }
 
 void check_object_shape(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
@@ -242,6 +251,12 @@ void check_scene(const Scene& scene, Findings& findings) {
     const std::string pointer = fmt::format("/sinks/{}/shape", i);
     if (findings.clean(pointer) && findings.clean("/grid/dx")) check_sink(scene, scene.sinks[i], pointer, findings);
   }
+  const bool takes = !scene.sinks.empty();
+  for (std::size_t i = 0; takes && i < scene.objects.size(); ++i)
+    if (scene.objects[i].is_updated_lagrangian())
+      findings.add(fmt::format("/objects/{}/method", i),
+                   "sinks take particles, and those of \"updated_lagrangian\" are vertices of a mesh that needs them all; "
+                   "use method \"hybrid\" or \"mpm\", or remove the sinks");
 }
 
 void check_variants(const Json& root, Findings& findings) {

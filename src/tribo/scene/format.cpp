@@ -254,10 +254,14 @@ void read_pins(ParamReader& in, SolidSpec& solid) {
 void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
   static const std::vector<Choice> methods{
       {"hybrid", "a mesh of tets that touches others through grid and collision particles (Han 2019)"},
+      {"updated_lagrangian",
+       "a mesh of tets whose vertices are particles: it touches others as they do, with its forces through the grid "
+       "(Jiang 2015), to compare with"},
       {"mpm", "filled with particles, as type \"particles\", to compare with; what is said about the mesh is ignored"}};
   const std::string method = in.choice("method", methods, "how it is discretized", "hybrid");
   const bool hybrid = method == "hybrid" || in.describing();
   SolidSpec solid;
+  solid.updated_lagrangian = method == "updated_lagrangian";
   read_shape(in, object.shape, "what the solid fills; must be bounded");
   const bool moves = read_motion_or_placement(
       in, "with `kinematic`: keyframes, instead of `at` and `rotation`; position and angle change linearly between",
@@ -268,7 +272,7 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
   if (moves && !solid.kinematic)
     in.complain("motion", "expected `kinematic`: true; parts of a body that moves by itself are driven by `pins`");
   object.material = read_material_reference(in, materials);
-  if (hybrid) check_mesh_law(in, materials, object);
+  if (method != "mpm") check_mesh_law(in, materials, object);
   object.velocity = in.vector("velocity", "m/s", anything(), "at the start", Vec<double, 3>::zero());
   object.angular_velocity =
       in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
@@ -288,6 +292,11 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       "damping", "Pa s", at_least(0),
       "viscosity of the mesh against changes of its shape, not against rotation; by default the material's, or where "
       "that is 0 as much as makes it recover from inversion, which slow motion hardly feels");
+  solid.grid_damping = in.open_number(
+      "grid_damping", "1", within(0, 1),
+      "with method \"hybrid\": velocities pass through a grid as fine as the mesh once a step (Han 2019, sec. 4), which "
+      "takes this part of their symmetric gradient; damps more the shorter steps are, and 0 damps too; by default there "
+      "is no such grid");
   solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
   read_pins(in, solid);
   solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);
@@ -298,13 +307,16 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       in.complain("velocity", "a kinematic body moves by its keyframes; use motion");
   }
   if (!hybrid) {  // what is about the mesh alone may stay where methods are compared
-    const char* const only_meshes = "only the vertices of a mesh can do that; use method \"hybrid\"";
-    if (solid.kinematic) in.complain("kinematic", only_meshes);
-    if (!solid.pins.empty()) in.complain("pins", only_meshes);
-    if (solid.start != StartShape::rest) in.complain("initial", only_meshes);
+    const char* const only_hybrid = solid.updated_lagrangian ? "vertices that move with the grid go where it takes them; "
+                                                               "use method \"hybrid\", or a collider"
+                                                             : "only the vertices of a mesh can do that; use method "
+                                                               "\"hybrid\"";
+    if (solid.kinematic) in.complain("kinematic", only_hybrid);
+    if (!solid.pins.empty()) in.complain("pins", only_hybrid);
+    if (method == "mpm" && solid.start != StartShape::rest) in.complain("initial", only_hybrid);
   }
   read_filling(in, materials, object);
-  if (method == "hybrid") object.solid = std::move(solid);
+  if (method != "mpm") object.solid = std::move(solid);
 }
 
 void read_contact(ParamReader& in, ContactSpec& contact) {

@@ -78,11 +78,13 @@ enum class StartShape { rest, scrambled, plane, line, point, mirrored };
 
 /// A body as a mesh of tets (Han 2019, sec. 4).
 struct SolidSpec {
-  double element_size = 0;  ///< edge length of tets [m]
+  bool updated_lagrangian = false;  ///< vertices are particles, which move with the grid (Jiang 2015); else hybrid
+  double element_size = 0;          ///< edge length of tets [m]
   bool graded = false;      ///< larger tets inside
   double friction = 0;      ///< Coulomb coefficient
   double restitution = 0;
   std::optional<double> damping;  ///< eta of Kelvin and Voigt [Pa s]; nothing: by the material, or enough to recover
+  std::optional<double> grid_damping;  ///< nu of RPIC, each step; nothing: none at all
   bool self_contact = true;
   bool kinematic = false;  ///< the whole body follows `motion`
   Motion motion;
@@ -110,8 +112,13 @@ struct ObjectSpec {
   Sampling sampling = Sampling::jittered;
   std::int64_t seed = 0;
   std::optional<EmissionSpec> emission;  ///< of an emitter, which has no particles at the start
-  std::optional<SolidSpec> solid;        ///< of a mesh, which has no particles at all
+  std::optional<SolidSpec> solid;        ///< of a mesh
   Look look;
+
+  /// A mesh that is no particles.
+  bool is_hybrid() const { return solid && !solid->updated_lagrangian; }
+  /// A mesh whose vertices are particles.
+  bool is_updated_lagrangian() const { return solid && solid->updated_lagrangian; }
 };
 
 /// Takes away the particles whose centers are inside a shape.

@@ -1,6 +1,7 @@
 #include "tribo/setup/model.h"
 
 #include <cmath>
+#include <utility>
 
 #include "tribo/core/errors.h"
 #include "tribo/setup/emission.h"
@@ -33,7 +34,7 @@ Model build_model(const Scene& scene) {
   model.gradient_forces = scene.grid.force == "gradient";
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
-    model.objects.push_back({object.name, object.material, motion_of(object), object.solid.has_value()});
+    model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid()});
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));
@@ -43,9 +44,14 @@ Model build_model(const Scene& scene) {
 
 double expected_particles(const Scene& scene) {
   double sum = 0;
-  for (const ObjectSpec& object : scene.objects)
+  for (const ObjectSpec& object : scene.objects) {
     if (!object.emission && !object.solid)
       sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
+    if (object.is_updated_lagrangian()) {
+      const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
+      sum += 1.5 * volume / std::pow(object.solid->element_size, 3);  // those on the surface have fewer tets each
+    }
+  }
   return sum;
 }
 
@@ -81,6 +87,14 @@ ParticleSeed sample_particles(const Scene& scene) {
     }
   }
   if (!findings.empty()) throw SceneError(std::move(findings));
+  seed.meshes = sample_vertex_meshes(scene);
+  for (const SolidBody& body : seed.meshes.bodies)
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); std::cmp_less(i, body.vertices.end); ++i) {
+      seed.x.push_back(seed.meshes.x[i]);
+      seed.v.push_back(seed.meshes.v[i]);
+      seed.m.push_back(seed.meshes.mass[i]);
+      seed.object.push_back(body.object);
+    }
   return seed;
 }
 

@@ -7,6 +7,7 @@
 #include "tribo/scene/scene.h"
 #include "tribo/setup/emitter.h"
 #include "tribo/setup/initial_motion.h"
+#include "tribo/setup/solids.h"
 #include "tribo/transfer/all.h"
 
 namespace tribo {
@@ -25,7 +26,7 @@ struct Model {
     std::string name;
     int material = 0;
     InitialMotion motion = {};
-    bool mesh = false;  ///< of tets: has no particles
+    bool mesh = false;  ///< of tets, hybrid: has no particles
   };
   std::vector<Object> objects;
   std::vector<ColliderSpec> colliders;
@@ -40,6 +41,7 @@ struct ParticleSeed {
   std::vector<double> m;          ///< [kg]
   std::vector<std::int32_t> object;
   std::vector<Mat<double, 3>> F;  ///< deformation gradients; empty when undeformed
+  SolidSeed meshes;               ///< of method "updated_lagrangian": their vertices are the last particles
 };
 
 /// Everything but the particles.
@@ -49,7 +51,8 @@ Model build_model(const Scene& scene);
 double expected_particles(const Scene& scene);
 double expected_emission(const Scene& scene);
 
-/// Fills every object's shape with particles. Throws SceneError when an object gets none.
+/// Fills every object's shape with particles, or with tets whose vertices are some. Throws SceneError when an object gets
+/// none.
 ParticleSeed sample_particles(const Scene& scene);
 
 /// Objects that begin inside colliders by more than half a cell, one sentence each: hardly ever what was meant.

@@ -41,6 +41,16 @@ double mean_altitude(const TetMesh& mesh) {
   return sum / static_cast<double>(mesh.tets.size());
 }
 
+double mean_edge(const TetMesh& mesh) {
+  double sum = 0;
+  for (const auto& tet : mesh.tets)
+    for (int a = 0; a < 4; ++a)
+      for (int b = a + 1; b < 4; ++b)
+        sum += std::sqrt(squared_norm(mesh.vertices[static_cast<std::size_t>(tet[a])] -
+                                      mesh.vertices[static_cast<std::size_t>(tet[b])]));
+  return sum / (6 * static_cast<double>(mesh.tets.size()));
+}
+
 double damping_of(const SolidSpec& solid, const MaterialSpec& material, const TetMesh& mesh) {
   if (solid.damping) return *solid.damping;
   const double viscosity = viscosity_of<double>(material.law);
@@ -95,19 +105,26 @@ class SolidSampler {
  public:
   explicit SolidSampler(const Scene& scene) : scene_(scene) { seed_.contact = scene.contact; }
 
-  SolidSeed run() {
-    for (std::size_t o = 0; o < scene_.objects.size(); ++o)
-      if (scene_.objects[o].solid) add(static_cast<int>(o));
-    if (!findings_.empty()) throw SceneError(std::move(findings_));
-    set_friction();
+  SolidSeed hybrid() {
+    add_all(&ObjectSpec::is_hybrid);
     seed_.samples = place_samples(seed_, scene_.grid.dx);
     assign_samples(seed_.samples, seed_.bodies);
+    return std::move(seed_);
+  }
+  SolidSeed updated_lagrangian() {
+    add_all(&ObjectSpec::is_updated_lagrangian);
     return std::move(seed_);
   }
 
  private:
   const ObjectSpec& object(int o) const { return scene_.objects[static_cast<std::size_t>(o)]; }
   const MaterialSpec& material(int o) const { return scene_.materials[static_cast<std::size_t>(object(o).material)]; }
+  void add_all(bool (ObjectSpec::*wanted)() const) {
+    for (std::size_t o = 0; o < scene_.objects.size(); ++o)
+      if ((scene_.objects[o].*wanted)()) add(static_cast<int>(o));
+    if (!findings_.empty()) throw SceneError(std::move(findings_));
+    set_friction();
+  }
   void complain(int o, const std::string& key, const std::string& message) {
     findings_.push_back({scene_.file, 0, 0, "/objects/" + std::to_string(o) + key, message});
   }
@@ -130,6 +147,10 @@ class SolidSampler {
     body.friction = solid.friction;
     body.restitution = solid.restitution;
     body.damping = damping_of(solid, material(o), mesh);
+    if (solid.grid_damping) {
+      body.grid_damping = *solid.grid_damping;
+      body.damping_spacing = mean_edge(mesh);
+    }
     body.self_contact = solid.self_contact;
     body.kinematic = solid.kinematic;
     add_vertices(o, mesh, body);
@@ -248,6 +269,7 @@ double expected_tets(const Scene& scene) {
   return sum;
 }
 
-SolidSeed sample_solids(const Scene& scene) { return SolidSampler(scene).run(); }
+SolidSeed sample_solids(const Scene& scene) { return SolidSampler(scene).hybrid(); }
+SolidSeed sample_vertex_meshes(const Scene& scene) { return SolidSampler(scene).updated_lagrangian(); }
 
 }  // namespace tribo

@@ -25,6 +25,8 @@ struct SolidBody {
   double friction = 0;      ///< Coulomb coefficient
   double restitution = 0;   ///< of contact itself; elastic rebound comes from the mesh
   double damping = 0;       ///< eta of Kelvin and Voigt, corotated [Pa s]
+  double grid_damping = 0;     ///< nu of RPIC on the damping grid, where it has one
+  double damping_spacing = 0;  ///< of that grid: the mean edge of tets [m]; 0: there is none
   bool self_contact = true;
   bool kinematic = false;   ///< every vertex is driven: infinite mass in contact
 };
@@ -65,7 +67,11 @@ struct Scene;
 /// Tets the scene will have, roughly, before they are made.
 double expected_tets(const Scene& scene);
 
-/// The meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with tets.
+/// The hybrid meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with
+/// tets.
 SolidSeed sample_solids(const Scene& scene);
+
+/// The same of objects whose vertices are particles, method "updated_lagrangian": without collision particles.
+SolidSeed sample_vertex_meshes(const Scene& scene);
 
 }  // namespace tribo

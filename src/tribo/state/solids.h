@@ -17,12 +17,14 @@ template <class Real>
 struct SolidState {
   Field<Real, 3> x;  ///< [m]
   Field<Real, 3> v;  ///< [m/s]
+  Field<Real, 9> C;  ///< affine velocity on the damping grid, row-major [1/s]; only bodies that have one use it
   Index count = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
 
   static constexpr auto columns() {
-    return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v}};
+    return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v},
+                      NamedColumn{"solid.C", &SolidState::C}};
   }
 };
 

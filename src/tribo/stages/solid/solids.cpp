@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tribo/core/cast_numbers.h"
+#include "tribo/math/spline.h"
 #include "tribo/stages/solid/tets.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -52,12 +53,15 @@ void list_by_vertex(Exec& ex, Index vertices, Index n, const VertexOf& vertex_of
 struct BodyPiece {
   static constexpr Index size = 1024;
   Index begin, end;
+  double inertia;  ///< second moment of weights on the damping grid [m^2]; 0 without one
 };
 std::vector<BodyPiece> pieces_of(const std::vector<SolidBody>& bodies, Run SolidBody::*run, std::vector<int>& owner) {
   std::vector<BodyPiece> pieces;
   for (std::size_t b = 0; b < bodies.size(); ++b)
     for (Index begin = (bodies[b].*run).begin; begin < (bodies[b].*run).end; begin += BodyPiece::size) {
-      pieces.push_back({begin, std::min(begin + BodyPiece::size, (bodies[b].*run).end)});
+      const double spacing = bodies[b].damping_spacing;
+      pieces.push_back({begin, std::min(begin + BodyPiece::size, (bodies[b].*run).end),
+                        kernel_inertia(3) * spacing * spacing});
       owner.push_back(static_cast<int>(b));
     }
   return pieces;
@@ -70,6 +74,7 @@ struct SumVertices {
   };
   const BodyPiece* pieces;
   FieldView<const Real, 3> x, v;
+  FieldView<const Real, 9> C;
   const Real* mass;
   ObjectSums* out;
 
@@ -92,12 +97,22 @@ struct SumVertices {
       for (int a = 0; a < 3; ++a)
         for (int b = a; b < 3; ++b) sums.second_moment(a, b) += m * position[a] * position[b];
       sums.kinetic += 0.5 * m * squared_norm(velocity);
+      if (pieces[p].inertia > 0) add_affine(i, m * pieces[p].inertia, sums);
     }
     scratch.sums[team.rank()] = sums;
     team.barrier();
     if (team.rank() != 0) return;
     for (int k = 1; k < Team::size; ++k) sums.add(scratch.sums[k]);
     out[p] = sums;
+  }
+
+ private:
+  /// What a vertex carries beyond its velocity: m (eps:B), and m/2 C:B, with B = C D.
+  TRIBO_HD void add_affine(Index i, double moment, ObjectSums& sums) const {
+    const auto c = [&](int a, int b) { return static_cast<double>(C[3 * a + b][i]); };
+    sums.angular_momentum += moment * Vec<double, 3>{{c(2, 1) - c(1, 2), c(0, 2) - c(2, 0), c(1, 0) - c(0, 1)}};
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) sums.kinetic += 0.5 * moment * c(a, b) * c(a, b);
   }
 };
 
@@ -148,6 +163,8 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
   mesh.drives = static_cast<Index>(seed.drives.size());
   mesh.body = seed.bodies;
   state.count = mesh.vertices;
+  state.C.used = std::any_of(mesh.body.begin(), mesh.body.end(),
+                             [](const SolidBody& body) { return body.damping_spacing > 0; });
 
   const auto send = [&]<class T>(Array<T>& to, std::size_t n, const auto& value) {
     std::vector<T> column(n);
@@ -228,7 +245,7 @@ std::vector<ObjectSums> measure_solids(Exec& ex, const SolidConstants<Real>& con
   device_parts.resize_discard(count);
   for_each_team<typename SumVertices<Real>::Scratch>(
       ex, "measure", count,
-      SumVertices<Real>{pieces.data(), view(now.x), view(now.v), mesh.mass.data(), device_parts.data()});
+      SumVertices<Real>{pieces.data(), view(now.x), view(now.v), view(now.C), mesh.mass.data(), device_parts.data()});
   std::vector<ObjectSums> parts(of_vertices.size());
   copy_to_host(ex, device_parts, parts.data(), count);
   for (std::size_t p = 0; p < parts.size(); ++p) sums[static_cast<std::size_t>(owner[p])].add(parts[p]);
