@@ -118,7 +118,8 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       p2g(ex, constants, state, dt, work);
       speed = update_grid(ex, constants, colliders.during(), dt, work);
     }
-    if (particles && converged && !(std::fmax(pushed.speed, speed) * dt > model.dx)) {
+    const bool short_enough = !(std::fmax(pushed.speed, speed) * dt > model.dx) || dt <= model.time.dt_min;
+    if (particles && converged && short_enough) {
       meshes.begin_coupling();
       if (const GridAction<Real, D> meet = meshes.meet()) {
         // A body may push aside what comes along it: a component may grow, though no speed does.
