@@ -235,6 +235,10 @@ double expected_tets(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects) {
     if (!object.solid) continue;
+    if (const TetSolid* given = given_tets(object.shape)) {
+      sum += static_cast<double>(given->mesh.tets.size());
+      continue;
+    }
     const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
     sum += 6 * volume / std::pow(object.solid->element_size, 3);  // six to a cube of the edge length
   }
