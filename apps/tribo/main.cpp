@@ -124,11 +124,17 @@ struct CheckCommand {
 
   void add_to(CLI::App& app) { flags.add_to(app); }
 
-  static void print_mesh(const std::string& owner, const Mesh& mesh) {
+  static void print_mesh(const NamedMesh& named) {
+    const Mesh& mesh = named.mesh;
     const Solid& solid = mesh.solid();
     const Vec<double, 3> size = solid.high - solid.low;
-    fmt::print("  mesh        {} of {}: {} triangles, {:.4g} x {:.4g} x {:.4g} m, volume {:.4g} m^3;\n", mesh.file(),
-               owner, solid.mesh.triangles.size(), size[0], size[1], size[2], solid.volume);
+    const TetSolid* tets = mesh.tets();
+    fmt::print("  mesh        {} of {}: {}, {:.4g} x {:.4g} x {:.4g} m, volume {:.4g} m^3{}\n", mesh.file(),
+               named.owner,
+               tets ? fmt::format("{} tets", tets->mesh.tets.size())
+                    : fmt::format("{} triangles", solid.mesh.triangles.size()),
+               size[0], size[1], size[2], tets ? tets->volume : solid.volume, named.as_tets ? "" : ";");
+    if (named.as_tets) return;
     fmt::print("              distance sampled every {:.3g} m, {:.1f} MiB\n", mesh.field().spacing,
                static_cast<double>(mesh.field().bytes()) / 1048576);
   }
@@ -200,7 +206,7 @@ struct CheckCommand {
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
     if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());
-    for (const auto& [owner, mesh] : meshes_of(scene)) print_mesh(owner, mesh);
+    for (const NamedMesh& named : meshes_of(scene)) print_mesh(named);
     const auto particles = simulation.engine().counts().particles;
     const double emitted = expected_emission(scene);
     const EngineCounts counts = simulation.engine().counts();

@@ -36,6 +36,12 @@ using Compound = CompoundOf<SimpleShape>;
 template <class Real>
 using Shape = typename Extended<PlainShape<Real>, Mesh, Compound>::Type;
 
+/// The tets of a shape that is a file of tets, else null.
+inline const TetSolid* given_tets(const Shape<double>& shape) {
+  const auto* mesh = std::get_if<Mesh>(&shape);
+  return mesh ? mesh->tets() : nullptr;
+}
+
 /// Whether a shape is nothing but Reals in memory, so that an engine may convert its parameters one by one.
 template <class Real, class AnyShape>
 inline constexpr bool is_only_reals = std::is_trivially_copyable_v<AnyShape>&& std::is_standard_layout_v<AnyShape> &&

@@ -42,7 +42,8 @@ class SolidSystem {
 
   /// Before particles are met: the fields of bodies at the velocities of `push`.
   void begin_coupling(Exec& ex);
-  /// Returns the largest velocity component it leaves on the grid [m/s].
+  /// Changes the velocities of vertices, which the next `push` undoes. Returns the largest velocity component it leaves
+  /// on the grid [m/s].
   double couple_with(Exec& ex, const GridNodes<Real, 3>& grid);
   /// Contact, and the way of the vertices; `coupled` after the two above.
   void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,

@@ -180,7 +180,7 @@ class SceneRun {
   /// The scene, and before it the meshes it refers to: a run can be moved, and goes on when their files have changed.
   void write_scene() {
     for (const NamedMesh& named : meshes_of(simulation_.scene()))
-      directory_.keep_file(named.mesh.stored_name(), named.mesh.bytes());
+      for (const NamedBytes& copy : named.mesh.copies()) directory_.keep_file(copy.file, copy.bytes);
     directory_.write_scene(simulation_.scene().resolved_json);
   }
 

@@ -171,7 +171,7 @@ void check_object_shape(const Scene& scene, const ObjectSpec& object, const std:
   for (int i = 0; i < scene.dimension; ++i) largest = std::max(largest, bounds.high[i] - bounds.low[i]);
   if (!(volume > 0) || !std::isfinite(volume) || !std::isfinite(largest)) {
     findings.add(pointer, fmt::format("the {} has no volume that could be filled", name));
-  } else if (object.solid) {
+  } else if (object.solid && !given_tets(object.shape)) {
     if (largest < object.solid->element_size)
       findings.add(pointer, fmt::format("the {} is at most {:.3g} m wide, less than its element_size of {:.3g} m; make "
                                         "the latter smaller, {:.1g} or less",

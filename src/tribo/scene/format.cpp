@@ -277,8 +277,8 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
   object.angular_velocity =
       in.vector("angular_velocity", "rad/s", anything(), "at the start, about `at`", Vec<double, 3>::zero());
   object.velocity_field = read_velocity_field(in, object.placement.at);
-  const std::optional<double> size =
-      in.open_number("element_size", "m", above(0), "edge length of tets; by default the grid spacing");
+  const std::optional<double> size = in.open_number(
+      "element_size", "m", above(0), "edge length of tets; by default the grid spacing; tets from a file have theirs");
   solid.element_size = size.value_or(in.grid_spacing() > 0 ? in.grid_spacing() : 1);
   solid.graded = in.flag("graded", "larger tets inside", false);
   solid.friction =

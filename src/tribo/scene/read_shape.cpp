@@ -62,6 +62,9 @@ void read_shape(ParamReader& in, Shape<double>& shape, const char* doc) {
     } else {
       shapes.all.push_back({T::name, T::doc, [&](ParamReader& inner) { shape = T::read(inner); }, T::shorthand});
     }
+    if constexpr (std::is_same_v<T, Mesh>)
+      shapes.all.push_back(
+          {T::tets_name, T::tets_doc, [&](ParamReader& inner) { shape = T::read_tets(inner); }, T::shorthand});
   });
   in.one_of("shape", shapes, doc);
 }

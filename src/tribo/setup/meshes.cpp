@@ -14,7 +14,12 @@ std::vector<NamedMesh> meshes_of(const Scene& scene) {
     if (const auto* compound = std::get_if<Compound>(&shape))
       compound->each_shape([&](const SimpleShape& part, const Compound::Placement&) { add(owner, part); });
   };
-  for (const ObjectSpec& object : scene.objects) add_all(object.name, object.shape);
+  for (const ObjectSpec& object : scene.objects) {
+    add_all(object.name, object.shape);
+    if (!object.solid) continue;
+    if (given_tets(object.shape)) meshes.back().as_tets = true;
+    for (const PinSpec& pin : object.solid->pins) add_all(object.name, pin.region);
+  }
   for (const ColliderSpec& collider : scene.colliders) add_all(collider.name, collider.shape);
   for (const SinkSpec& sink : scene.sinks) add_all(sink.name, sink.shape);
   return meshes;
@@ -22,10 +27,10 @@ std::vector<NamedMesh> meshes_of(const Scene& scene) {
 
 std::vector<std::string> mesh_warnings(const Scene& scene) {
   std::vector<std::string> sentences;
-  for (const auto& [owner, mesh] : meshes_of(scene)) {
+  for (const auto& [owner, mesh, as_tets] : meshes_of(scene)) {
     const std::string what = fmt::format("mesh {} of '{}': ", mesh.file(), owner);
     for (const std::string& note : mesh.solid().notes) sentences.push_back(what + note);
-    if (mesh.field().spacing > mesh.wanted_spacing())
+    if (!as_tets && mesh.field().spacing > mesh.wanted_spacing())
       sentences.push_back(
           fmt::format("{}its distance is sampled every {:.3g} m; {:.3g} m, as asked for, would take "
                       "more than {} MiB",

@@ -11,9 +11,10 @@ namespace tribo {
 struct NamedMesh {
   std::string owner;
   Mesh mesh;
+  bool as_tets = false;  ///< a solid has its tets, and nobody asks for the distance to its surface
 };
 
-/// Every mesh of a scene, objects first.
+/// Every mesh of a scene, objects first, with what their pins hold.
 std::vector<NamedMesh> meshes_of(const Scene& scene);
 
 /// What had to be put right about meshes or will not be as asked for, one sentence each. Samples their distances.

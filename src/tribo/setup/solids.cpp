@@ -256,6 +256,10 @@ double expected_tets(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects) {
     if (!object.solid) continue;
+    if (const TetSolid* given = given_tets(object.shape)) {
+      sum += static_cast<double>(given->mesh.tets.size());
+      continue;
+    }
     const double size = object.solid->element_size;
     if (const auto* box = std::get_if<Box<double>>(&object.shape)) {  // at least one cell along each edge, however thin
       double cells = 1;

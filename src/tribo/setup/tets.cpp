@@ -10,6 +10,7 @@
 namespace tribo {
 
 TetMesh tets_of(const Shape<double>& shape, double size, bool graded) {
+  if (const TetSolid* given = given_tets(shape)) return given->mesh;
   if (!(size > 0) || !std::isfinite(size))
     throw Error(ExitCode::bad_input, fmt::format("expected a size of tets above 0, got {}", size));
   if (const auto* box = std::get_if<Box<double>>(&shape)) return tetrahedralized_box(box->size, size);

@@ -106,11 +106,11 @@ TEST(Mesh, ThatHasChangedIsRefusedUnlessACopyIsKept) {
   const Scratch scratch;
   write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 2)));
   const Scene scene = parse_scene(scene_with(R"("box.obj")"), scratch / "scene.json");
-  const std::string kept = mesh_in(scene).stored_name();
-  const std::string bytes = mesh_in(scene).bytes();
+  ASSERT_EQ(mesh_in(scene).copies().size(), 1U);
+  const auto [kept, bytes] = mesh_in(scene).copies()[0];
 
   write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 3)));
-  EXPECT_THROW(mesh_in(scene).bytes(), IoError);
+  EXPECT_THROW(mesh_in(scene).copies(), IoError);
   EXPECT_NE(said(scene.resolved_json, scratch / "scene.json").find("has changed since the scene was written"),
             std::string::npos);
   std::filesystem::remove(scratch / "box.obj");
