@@ -53,7 +53,7 @@ build_tribo() {
   if [ ! -f build/build.ninja ]; then
     echo "configuring (build/configure.log)"
     mkdir -p build
-    cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
+    cmake --preset release ${TRIBO_CMAKE_ARGS:-} >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
   fi
   if [ ! -x build/tribo ]; then echo "building into build/ (some minutes the first time)"; fi
   if [ -t 1 ] && [ ! -x build/tribo ]; then
