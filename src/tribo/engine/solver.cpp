@@ -319,7 +319,8 @@ StepReport Solver<Real, D>::next_dt(double until) {
     if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (!time.implicit && solids_.state.stable_dt > 0) bound(solids_.state.stable_dt, "elastic");
     // Contact is explicit, also where elasticity is not: bodies that a longer step presses together pass each other.
-    if (time.implicit && gravity > 0) bound(std::sqrt(model_.dx / gravity) / 32, "contact");
+    const bool may_touch = solids_.mesh.bodies > 1 || !model_.colliders.empty() || state_.count > 0;
+    if (time.implicit && may_touch && gravity > 0) bound(std::sqrt(model_.dx / gravity) / 32, "contact");
     const double driven = solids_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
   }

@@ -1,7 +1,5 @@
 #include "tribo/stages/solid/couple.h"
 
-#include "tribo/math/spline.h"
-
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -48,7 +46,6 @@ struct TwoGrids {
   NodePack<Real>* grid;
   const Index* found;
   const Cell<3>* blocks;
-  Index block_count;
   const Index* block_start;
   const ContactPatch* patches;
   ContactNodeSums<Real>* nodes;
@@ -88,40 +85,6 @@ struct TwoGrids {
     }
     return block < 0 ? Real(0) : grid[Size{block} * Block::nodes + flatten(at, Block::side)][3];
   }
-  /// The field's patch in a block, or -1.
-  TRIBO_HD Index patch_of(Index block, Index field) const {
-    for (Index patch = block_start[block]; patch < block_start[block + 1]; ++patch)
-      if (patches[patch].field == field) return patch;
-    return -1;
-  }
-};
-
-/// Whether a body and the particles come nearer at a node.
-template <class Real>
-struct MarkApproach {
-  using Block = ContactBlock;
-  TwoGrids<Real> grids;
-  std::uint8_t* approaches;
-
-  TRIBO_HD void operator()(Index i) const {
-    const Index b = i / Block::nodes;
-    const int node = static_cast<int>(i % Block::nodes);
-    for (Index patch = grids.block_start[b]; patch < grids.block_start[b + 1]; ++patch)
-      approaches[Size{patch} * Block::nodes + node] = near(b, patch, node) ? 1 : 0;
-  }
-
- private:
-  TRIBO_HD bool near(Index b, Index patch, int node) const {
-    if (grids.found[b] < 0) return false;
-    const NodePack<Real>& second = grids.grid[Size{grids.found[b]} * Block::nodes + node];
-    const ContactNodeSums<Real>& first = grids.first(patch, node);
-    const Real m1 = first.sum[0];
-    Vec<Real, 3> n;
-    if (!(second[3] > Real(0)) || !(m1 > Real(0)) || !grids.normal(b, node, first, n)) return false;
-    Real approach = Real(0);
-    for (int k = 0; k < 3; ++k) approach += (first.sum[1 + k] / m1 - second[k]) * n[k];
-    return approach > Real(0);  // eq. 46
-  }
 };
 
 /// One node of the samples' blocks: all bodies that are there, one after the other, against the particles.
@@ -132,21 +95,17 @@ struct CoupleNode {
   const Real* friction;  ///< of each body
   const Index* kinematic;
   bool printed;
-  const std::uint8_t* approaches;
   Vec<Real, 3>* change;
 
   TRIBO_HD void operator()(Index i) const {
     const Index b = i / Block::nodes;
     const int node = static_cast<int>(i % Block::nodes);
     const Index begin = grids.block_start[b], end = grids.block_start[b + 1];
-    bool any = false;
-    for (Index patch = begin; patch < end; ++patch) {
-      change[Size{patch} * Block::nodes + node] = Vec<Real, 3>::zero();
-      any = any || approaches[Size{patch} * Block::nodes + node] != 0;
-    }
-    if (!any) return;
+    for (Index patch = begin; patch < end; ++patch) change[Size{patch} * Block::nodes + node] = Vec<Real, 3>::zero();
+    if (grids.found[b] < 0) return;
     NodePack<Real>& second = grids.grid[Size{grids.found[b]} * Block::nodes + node];
     const Real m2 = second[3];
+    if (!(m2 > Real(0))) return;
     Vec<Real, 3> v2{{second[0], second[1], second[2]}};
     for (Index patch = begin; patch < end; ++patch) {
       ContactNodeSums<Real>& first = grids.first(patch, node);
@@ -162,7 +121,7 @@ struct CoupleNode {
       const bool fixed = !printed && kinematic[body] != 0;
       const Vec<Real, 3> along = slip - n * approach;
       const Real speed = sqrt(squared_norm(along));
-      const Real mobility = fixed ? Real(0) : (printed ? Real(1) : passed_on(b, patch, node, first)) / m1;
+      const Real mobility = fixed ? Real(0) : Real(1) / m1;
       const Real reduced = Real(1) / (mobility + Real(1) / m2);
       const Real push = reduced * approach;  // eqs 47, 48
       const auto impulse = [&](Real rub) {
@@ -180,43 +139,6 @@ struct CoupleNode {
       if (!fixed) change[Size{patch} * Block::nodes + node] = P * (Real(-1) / m1);
     }
     second = node_pack<Real>(v2[0], v2[1], v2[2], m2);
-  }
-
- private:
-  /// The part of its change of velocity that the node sees again once samples have taken it. They average over their
-  /// nodes, of which some feel no particles: a sample at c takes sum_i w_i(c) of a change that is alike at all nodes in
-  /// contact. What remains would carry the mesh into the particles, step by step, faster the longer the steps. The
-  /// sum over a node's neighbors is never less than its own term, so that nothing is overshot.
-  TRIBO_HD Real passed_on(Index b, Index patch, int node, const ContactNodeSums<Real>& first) const {
-    const Index field = grids.patches[patch].field;
-    Real weight[3][3];
-    Cell<3> base;
-    for (int k = 0; k < 3; ++k) {
-      const Real center = first.sum[7 + k] / first.sum[0];
-      const Real lowest = base_node<3>(center);
-      base[k] = static_cast<std::int32_t>(lowest);
-      const SplineWeights<Real, 3> w(center - lowest);
-      for (int j = 0; j < 3; ++j) weight[k][j] = w.w[j];
-    }
-    Real sum = Real(0);
-    for (int s = 0; s < 27; ++s) {
-      const Cell<3> c = unflatten<3>(s, 3);
-      Cell<3> at = base + c, block = grids.blocks[b];
-      bool same = true;
-      for (int k = 0; k < 3; ++k) {
-        block[k] += at[k] >> 2;
-        same = same && at[k] >> 2 == 0;
-        at[k] &= Block::side - 1;
-      }
-      Index other = patch;
-      if (!same) {
-        const Index number = find_block(grids.blocks, grids.block_count, block);
-        other = number < 0 ? -1 : grids.patch_of(number, field);
-      }
-      if (other >= 0 && approaches[Size{other} * Block::nodes + flatten(at, Block::side)] != 0)
-        sum += weight[0][c[0]] * weight[1][c[1]] * weight[2][c[2]];
-    }
-    return max(sum, Real(0.125));
   }
 };
 
@@ -247,18 +169,15 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
               ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   const Index nodes = fields.block_count * ContactBlock::nodes;
   work.found.resize_discard(fields.block_count);
-  work.approaches.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
   parallel_for(ex, "couple", fields.block_count,
                FindBlock{grid.blocks, grid.block_count, fields.blocks.data(), work.found.data()});
-  const TwoGrids<Real> grids{grid.blocks,          grid.block_count,   grid.nodes,
-                             work.found.data(),    fields.blocks.data(), fields.block_count,
-                             fields.block_start.data(), fields.patches.data(), fields.nodes.data()};
-  parallel_for(ex, "couple", nodes, MarkApproach<Real>{grids, work.approaches.data()});
+  const TwoGrids<Real> grids{grid.blocks,          grid.block_count,          grid.nodes,
+                             work.found.data(),    fields.blocks.data(),      fields.block_start.data(),
+                             fields.patches.data(), fields.nodes.data()};
   parallel_for(ex, "couple", nodes,
                CoupleNode<Real>{grids, mesh.own_friction.data(), mesh.kinematic.data(),
-                                constants.spec.form == ContactSpec::Form::paper, work.approaches.data(),
-                                work.change.data()});
+                                constants.spec.form == ContactSpec::Form::paper, work.change.data()});
   return static_cast<double>(
       reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, LargerSpeed<Real>{}));
 }

@@ -8,11 +8,10 @@ namespace tribo::TRIBO_BACKEND {
 /// What `couple` keeps from the grid to the vertices.
 template <class Real>
 struct CouplingWorkspace {
-  Array<Index> found;              ///< block of the particles' grid for each block of the samples', or -1
-  Array<std::uint8_t> approaches;  ///< by patch and node: whether body and particles come nearer there
-  Array<Vec<Real, 3>> change;      ///< of the velocities of the bodies' fields, by patch and node [m/s]
+  Array<Index> found;          ///< block of the particles' grid for each block of the samples', or -1
+  Array<Vec<Real, 3>> change;  ///< of the velocities of the bodies' fields, by patch and node [m/s]
 
-  std::size_t bytes() const { return found.bytes() + approaches.bytes() + change.bytes(); }
+  std::size_t bytes() const { return found.bytes() + change.bytes(); }
 };
 
 /// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of formulas G): the
