@@ -33,23 +33,6 @@ struct GatherArguments {
 template <class Real, int D>
 inline constexpr int gathers_per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 7 : 1;
 
-/// Velocities of a bin's block and the blocks above it, into its arena.
-template <int D, class Real>
-__device__ __forceinline__ void stage_nodes(const Index* source, const Quad<Real>* grid, Quad<Real>* node) {
-  using Shape = BlockShape<D>;
-  for (int i = static_cast<int>(threadIdx.x); i < Shape::arena_nodes; i += threads) {
-    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
-    int corner = 0;
-    int at = 0;
-#pragma unroll
-    for (int k = 0; k < D; ++k) {
-      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
-      at = at * Shape::side + (c[k] & (Shape::side - 1));
-    }
-    node[i] = grid[Size{source[corner]} * Shape::nodes + at];
-  }
-}
-
 /// Moves one bin's particles by the grid (formulas A.2, A.5), deforms them, computes their next stress, writes them in
 /// sorted order and counts them by the cells they are in now.
 template <class Real, int D, class Law, bool Flip>
@@ -80,8 +63,8 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
   PackedParticle<Real, D> particle;
   if (s < bin.end) particle.template load<0, 1>(a.from, slot);
   __syncthreads();
-  stage_nodes<D>(source, a.grid, node);
-  if constexpr (Flip) stage_nodes<D>(source, a.grid_before, node_before);
+  stage_nodes<D, 3, threads>(source, a.grid, node);
+  if constexpr (Flip) stage_nodes<D, 3, threads>(source, a.grid_before, node_before);
   __syncthreads();
 
   const Real inverse_dx = Real(1) / a.dx;

@@ -352,22 +352,6 @@ struct AnyGatherArguments {
   StepTally* tally;
 };
 
-template <int D, class S, class Real>
-__device__ __forceinline__ void stage_any(const Index* source, const Quad<Real>* grid, Quad<Real>* node) {
-  using Shape = BlockShape<D, S::kernel>;
-  for (int i = static_cast<int>(threadIdx.x); i < Shape::arena_nodes; i += gather_threads) {
-    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
-    int corner = 0;
-    int at = 0;
-#pragma unroll
-    for (int k = 0; k < D; ++k) {
-      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
-      at = at * Shape::side + (c[k] & (Shape::side - 1));
-    }
-    node[i] = grid[Size{source[corner]} * Shape::nodes + at];
-  }
-}
-
 /// A particle's place among the nodes.
 template <class Real, int D, class S>
 struct Place {
@@ -518,8 +502,8 @@ __global__ void __launch_bounds__(gather_threads) gather_any(const AnyGatherArgu
   }
   moves.clear(t, gather_threads);
   __syncthreads();
-  stage_any<D, S>(source, a.grid, node);
-  if (flip) stage_any<D, S>(source, a.grid_before, node_before);
+  stage_nodes<D, S::kernel, gather_threads>(source, a.grid, node);
+  if (flip) stage_nodes<D, S::kernel, gather_threads>(source, a.grid_before, node_before);
   __syncthreads();
 
   const Real inverse_dx = Real(1) / a.dx;

@@ -50,4 +50,21 @@ __device__ __forceinline__ bool is_cancelled(const StepTally* tally, double spee
   return __longlong_as_double(static_cast<long long>(tally->grid_speed)) > speed_limit;
 }
 
+/// Velocities of a bin's block and the blocks above it, into its arena. By a CTA of so many threads.
+template <int D, int Kernel, int Threads, class Real>
+__device__ __forceinline__ void stage_nodes(const Index* source, const Quad<Real>* grid, Quad<Real>* node) {
+  using Shape = BlockShape<D, Kernel>;
+  for (int i = static_cast<int>(threadIdx.x); i < Shape::arena_nodes; i += Threads) {
+    const Cell<D> c = unflatten<D>(i, Shape::arena_side);
+    int corner = 0;
+    int at = 0;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      corner = 2 * corner + (c[k] >= Shape::side ? 1 : 0);
+      at = at * Shape::side + (c[k] & (Shape::side - 1));
+    }
+    node[i] = grid[Size{source[corner]} * Shape::nodes + at];
+  }
+}
+
 }  // namespace tribo::TRIBO_BACKEND
