@@ -259,7 +259,11 @@ TEST(SolidContact, TilesHoldWhatOneSlabHolds) {
 TEST(SolidContact, FieldsHoldTheBoundaryAndHandChangesBack) {
   Collision c(3);
   SolidWorld& w = c.w;
-  make_body_fields(w.ex, w.mesh, w.constants, true, w.state, w.work);
+  list_contacts(w.ex, w.mesh, w.constants, 1e-4, w.state, w.work);
+  const std::vector<Index> all(static_cast<std::size_t>(w.work.bodies.block_count), 0);
+  Array<Index> found;
+  copy_to_device(w.ex, all.data(), found, w.work.bodies.block_count);
+  make_body_fields(w.ex, w.mesh, w.constants, &found, w.state, w.work);
   const ContactFields<double>& f = w.work.bodies;
   double mass[2] = {0, 0}, boundary[2] = {0, 0};
   Array<Vec<double, 3>> change;

@@ -97,21 +97,20 @@ ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, doubl
 }
 
 template <class Real>
-void SolidSystem<Real>::begin_coupling(Exec& ex) {
-  make_body_fields(ex, mesh, contact_constants, true, state, contact);
-}
-template <class Real>
-double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid) {
-  if (contact_constants.spec.form == ContactSpec::Form::paper)
-    return couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt) {
+  list_contacts(ex, mesh, contact_constants, dt, state, contact);
+  find_particles(ex, grid, contact.bodies, coupling);
+  make_body_fields(ex, mesh, contact_constants, &coupling.found, state, contact);
+  double speed = couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+  if (contact_constants.spec.form == ContactSpec::Form::paper) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.
   constexpr int passes = 3;
-  double speed = 0;
-  for (int pass = 0; pass < passes; ++pass) {
-    if (pass > 0) begin_coupling(ex);
-    speed = couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+  for (int pass = 1; pass < passes; ++pass) {
     hand_to_vertices(ex, mesh, coupling.change, state, contact);
+    refresh_body_fields(ex, mesh, contact_constants, state, contact);
+    speed = couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
   }
+  hand_to_vertices(ex, mesh, coupling.change, state, contact);
   return speed;
 }
 

@@ -40,12 +40,10 @@ class SolidSystem {
   /// v_lag from the velocities of `begin_solids`; the report of an implicit step.
   ImplicitReport push(Exec& ex, const TimeSpec& settings, double time, double dt);
 
-  /// Before particles are met: the fields of bodies at the velocities of `push`.
-  void begin_coupling(Exec& ex);
-  /// Changes the velocities of vertices, which the next `push` undoes. Returns the largest velocity component it leaves
-  /// on the grid [m/s].
-  double couple_with(Exec& ex, const GridNodes<Real, 3>& grid);
-  /// Contact, and the way of the vertices; `coupled` after the two above.
+  /// Bodies at the velocities of `push` meet particles. Changes the velocities of vertices, which the next `push`
+  /// undoes. Returns the largest velocity component it leaves on the grid [m/s].
+  double couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt);
+  /// Contact, and the way of the vertices; `coupled` after the one above.
   void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,
               bool coupled);
 

@@ -600,6 +600,7 @@ std::uint64_t Solver<Real, D>::state_hash() {
   if (!solids_.empty()) {
     add_numbers(&solids_.state.stable_dt, 1);
     add_numbers(&solids_.state.speed, 1);
+    add_numbers(&solids_.state.listed_reach, 1);
     each_column(solids_.state, [&](const char*, auto& field) {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count, hash);
     });
@@ -627,8 +628,10 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
     }
   };
   each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
-  if (!solids_.empty())
+  if (!solids_.empty()) {
+    visit("solid.listed_reach", DType::f64, 1, &solids_.state.listed_reach);
     each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count, name, field); });
+  }
 }
 
 template <class Real, int D>
@@ -669,8 +672,11 @@ void Solver<Real, D>::load(const Container& checkpoint) {
                      field.c[k], count);
   };
   each_column(state_.particles, [&](const char* name, auto& field) { take(n, name, field); });
-  if (vertices > 0)
+  if (vertices > 0) {
+    solids_.state.listed_reach = expect_array<double>(checkpoint, "solid.listed_reach", 1)[0];
+    solids_.contact.listed = false;
     each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count, name, field); });
+  }
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {

@@ -40,13 +40,11 @@ struct StepMeshes {
     return solids.push(ex, model.time, time, dt);
   }
   /// Particles on their grid meet the bodies.
-  GridAction<Real, D> meet() const {
+  GridAction<Real, D> meet(double dt) const {
     if constexpr (D == 3)
-      if (any() && coupled) return [this](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid); };
+      if (any() && coupled)
+        return [this, dt](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid, dt); };
     return {};
-  }
-  void begin_coupling() const {
-    if (any() && coupled) solids.begin_coupling(ex);
   }
   void finish(const StepColliders<Real, D>& colliders, double dt) const {
     if constexpr (D == 3)
@@ -64,9 +62,8 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     const double speed = meshes.push(state.time, dt).speed;
     if (speed > limit) continue;
     meshes.push_particles(dt, state, work);
-    meshes.begin_coupling();
     const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, meshes.meet(), state, work);
+    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, meshes.meet(dt), state, work);
     if (!outcome.taken) continue;
     bad = outcome.bad;
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
@@ -120,8 +117,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     }
     const bool short_enough = !(std::fmax(pushed.speed, speed) * dt > model.dx) || dt <= model.time.dt_min;
     if (particles && converged && short_enough) {
-      meshes.begin_coupling();
-      if (const GridAction<Real, D> meet = meshes.meet()) {
+      if (const GridAction<Real, D> meet = meshes.meet(dt)) {
         // A body may push aside what comes along it: a component may grow, though no speed does.
         const double met = meet({work.blocks.data(), work.block_count, work.grid.data()});
         if (met > speed) speed = met;

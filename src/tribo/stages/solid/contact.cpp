@@ -31,8 +31,8 @@ struct SampleStencil {
   const ContactRow<Real>& row;
   Cell<3> base;  ///< in the block of its bin
 
-  TRIBO_HD SampleStencil(const ContactRow<Real>& r, std::uint64_t key)
-      : row(r), base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {}
+  TRIBO_HD explicit SampleStencil(const ContactRow<Real>& r)
+      : row(r), base(unflatten<3>(static_cast<int>(r.base), Block::base_side)) {}
 
   /// visit(weight, which of the 8 blocks, node in it) for each.
   template <class Visit>
@@ -68,15 +68,15 @@ struct FieldAround {
   }
 };
 
-/// Kernels of some samples of one cell, as lanes: they reach the same nodes.
+/// Kernels of some samples with one base, as lanes: they reach the same nodes.
 template <class Real>
 struct PackAround {
   using T = ParticlePack<Real>;
   T weight[3][3];
   Cell<3> base;  ///< in the block of their bin
 
-  TRIBO_HD PackAround(const ContactRow<Real>* rows, int n, std::uint64_t key)
-      : base(unflatten<3>(static_cast<int>(key & (Block::cells - 1)), Block::side)) {
+  TRIBO_HD PackAround(const ContactRow<Real>* rows, int n)
+      : base(unflatten<3>(static_cast<int>(rows[0].base), Block::base_side)) {
     for (int k = 0; k < 3; ++k)
       for (int j = 0; j < 3; ++j) {
         Real lanes[pack_width<Real>];
@@ -100,11 +100,12 @@ struct PackAround {
   }
 };
 
-/// Samples against all other fields around them. Those of one cell look at the same nodes, and do so together.
+/// Samples against all other fields around them. Those with one base look at the same nodes, and do so together.
 template <class Real>
 struct TouchFields {
+  struct Scratch {};
   const ContactRow<Real>* rows;
-  const std::uint64_t* keys;
+  const Index* chosen;  ///< bins or samples
   const Index* order;
   const Index* bin_of;
   const Bin<3>* bins;
@@ -122,6 +123,7 @@ struct TouchFields {
   bool self;
   ContactRule<Real> rule;  ///< but for what the pair decides
   Vec<Real, 4>* slots;
+  Index* gives;
   Vec<Real, 3>* taken;
   Index* touched;
 
@@ -133,23 +135,25 @@ struct TouchFields {
   using Lines = Real[sums][W];     ///< sums of a field around samples
 
   /// All samples of a bin.
-  TRIBO_HD void operator()(Index b) const {
+  TRIBO_HD void operator()(const Team&, Index item, Scratch&) const {
+    const Index b = chosen[item];
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) gives[k] = 0;
     for (Index i = bins[b].begin; i < bins[b].end;) {
       int n = 1;
-      while (n < W && i + n < bins[b].end && keys[i + n] == keys[i]) ++n;
+      while (n < W && i + n < bins[b].end && rows[i + n].base == rows[i].base) ++n;
       touch(b, i, n);
       i += n;
     }
   }
 
-  /// Samples from i on, of one cell.
+  /// Samples from i on, of one base.
   TRIBO_HD void touch(Index b, Index i, int n) const {
     for (int l = 0; l < n; ++l) {
       taken[i + l] = Vec<Real, 3>::zero();
       touched[i + l] = 0;
     }
     if (meeting_start[b] == meeting_start[b + 1]) return;
-    const PackAround<Real> pack(rows + i, n, keys[i]);
+    const PackAround<Real> pack(rows + i, n);
     const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
     Lines own_sums, other_sums;
     bool known = false;  // own sums
@@ -157,14 +161,17 @@ struct TouchFields {
       const ContactMeeting& meeting = meetings[k];
       Vec<Real, 4>* const slot = slots + meeting.first + (i - bins[b].begin);
       for (int l = 0; l < n; ++l) slot[l] = Vec<Real, 4>::zero();
-      if ((meeting.near >> (keys[i] & (Block::cells - 1)) & 1) == 0) continue;
+      if (!meeting.near.holds(rows[i].base)) continue;
       const FieldAround<Real> other(nodes, nothing, meeting.patch);
       Real share[W];
       if (!known) add_first(pack, own, own_sums);
       known = true;
       add_first(pack, other, other_sums);
       add_moments(pack, own, other, other_sums, share);
-      for (int l = 0; l < n; ++l) meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+      for (int l = 0; l < n; ++l) {
+        meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+        if (slot[l][3] > Real(0)) gives[k] = 1;
+      }
     }
   }
 
@@ -193,7 +200,7 @@ struct TouchFields {
     partner.half = fixed ? Real(1) : Real(0.5);
     partner.share = share;
     if (fixed) {
-      const Real all = mass_of_kinematic(SampleStencil<Real>(row, keys[i]), b);
+      const Real all = mass_of_kinematic(SampleStencil<Real>(row), b);
       partner.share = all > Real(0) ? mass / all : Real(1);
     }
     const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
@@ -297,76 +304,18 @@ struct TouchFields {
   }
 };
 
-/// The same sample by sample.
+/// The same sample by sample; `gives` is 0 before.
 template <class Real>
 struct TouchSample {
   TouchFields<Real> fields;
-  TRIBO_HD void operator()(Index i) const { fields.touch(fields.bin_of[i], i, 1); }
-};
-
-/// Patches of the other field that a meeting reacts on.
-template <class Real>
-struct CountReactions {
-  const ContactMeeting* meetings;
-  const Bin<3>* bins;
-  const Vec<Real, 4>* slots;
-  Index meeting_count;
-  Index* start;         ///< of each meeting; before these are known, their number is written here
-  std::uint64_t* keys;  ///< null before that
-  Index* values;
-
-  TRIBO_HD void operator()(Index k) const {
-    if (k == meeting_count) {
-      if (keys == nullptr) start[k] = 0;
-      return;
-    }
-    const ContactMeeting& meeting = meetings[k];
-    if (keys == nullptr) {
-      const Index n = bins[meeting.bin].end - bins[meeting.bin].begin;
-      Index count = 0;
-      bool any = false;
-      for (Index j = 0; j < n && !any; ++j) any = slots[meeting.first + j][3] > Real(0);
-      for (int at = 0; at < Block::neighbors && any; ++at) count += meeting.patch[at] >= 0 ? 1 : 0;
-      start[k] = count;
-      return;
-    }
-    Index to = start[k];
-    if (to == start[k + 1]) return;
-    for (int at = 0; at < Block::neighbors; ++at) {
-      if (meeting.patch[at] < 0) continue;
-      keys[to] = static_cast<std::uint64_t>(meeting.patch[at]);
-      values[to++] = Block::neighbors * k + at;
-    }
+  TRIBO_HD void operator()(Index item) const {
+    const Index i = fields.chosen[item];
+    fields.touch(fields.bin_of[i], i, 1);
   }
 };
-
-struct FillIndex {
-  Index value;
+struct ClearIndex {
   Index* to;
-  TRIBO_HD void operator()(Index i) const { to[i] = value; }
-};
-
-struct FlagPatch {
-  const std::uint64_t* keys;
-  Index* flags;
-  TRIBO_HD void operator()(Index i) const { flags[i] = i == 0 || keys[i] != keys[i - 1] ? 1 : 0; }
-};
-struct WriteReaction {
-  const std::uint64_t* keys;
-  const Index* run;
-  Index count;
-  Index* change_of;
-  Index* start;
-
-  TRIBO_HD void operator()(Index i) const {
-    const bool starts = i == 0 || keys[i] != keys[i - 1];
-    const Index r = starts ? run[i] : run[i] - 1;
-    if (starts) {
-      change_of[keys[i]] = r;
-      start[r] = i;
-    }
-    if (i + 1 == count) start[r + 1] = count;
-  }
+  TRIBO_HD void operator()(Index i) const { to[i] = 0; }
 };
 
 /// Change of a block's node velocities by what samples of other fields gave: R_bi / m_bi,
@@ -378,22 +327,23 @@ struct ReactOnPatch {
     Vec<Real, 3> change[Block::nodes];
   };
   const ContactRow<Real>* rows;
-  const std::uint64_t* sample_keys;
   const Bin<3>* bins;
   const Index* bin_patch;
   const ContactNodeSums<Real>* nodes;
   const ContactMeeting* meetings;
   const Vec<Real, 4>* slots;
+  const Index* gives;
+  const Index* patch;
   const Index* start;
   const Index* values;
-  const std::uint64_t* keys;
   bool self;
   Vec<Real, 3>* change;
 
   TRIBO_HD void operator()(const Team& team, Index r, Scratch& scratch) const {
-    const ContactNodeSums<Real>* const others = nodes + Size{static_cast<Index>(keys[start[r]])} * Block::nodes;
+    const ContactNodeSums<Real>* const others = nodes + Size{patch[r]} * Block::nodes;
     for (int i = team.rank(); i < Block::nodes; i += Team::size) scratch.change[i] = Vec<Real, 3>::zero();
     for (Index j = start[r]; j < start[r + 1]; ++j) {
+      if (gives[values[j] / Block::neighbors] == 0) continue;
       const ContactMeeting& meeting = meetings[values[j] / Block::neighbors];
       const int which = values[j] % Block::neighbors;
       const ContactNodeSums<Real>* const owns =
@@ -412,7 +362,7 @@ struct ReactOnPatch {
     for (Index s = bin.begin; s < bin.end; ++s) {
       const Vec<Real, 4>& slot = slots[meeting.first + (s - bin.begin)];
       if (!(slot[3] > Real(0))) continue;
-      const Cell<3> base = unflatten<3>(static_cast<int>(sample_keys[s] & (Block::cells - 1)), Block::side);
+      const Cell<3> base = unflatten<3>(static_cast<int>(rows[s].base), Block::base_side);
       Cell<3> shift, low, high;
       for (int k = 0; k < 3; ++k) {
         shift[k] = Block::side * ahead[k] - base[k];
@@ -433,25 +383,34 @@ struct ReactOnPatch {
 template <class Real>
 struct TakeImpulse {
   const ContactRow<Real>* rows;
-  const std::uint64_t* keys;
+  const Index* active;  ///< places, or null: all
   const Index* order;
   const Index* bin_of;
   const Index* bin_patch;
   const Vec<Real, 3>* taken;  ///< or null
   const Index* change_of;     ///< null: a patch's own number
+  const Index* needed;        ///< of patches, where `change_of` is null
   const Vec<Real, 3>* change;
   FieldView<Real, 3> impulse;
 
-  TRIBO_HD void operator()(Index i) const {
+  TRIBO_HD Index place_of(Index patch) const {
+    if (patch < 0) return -1;
+    return change_of != nullptr ? change_of[patch] : needed[patch] != 0 ? patch : -1;
+  }
+  TRIBO_HD void operator()(Index a) const {
+    const Index i = active != nullptr ? active[a] : a;
     const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
     Vec<Real, 3> P = taken != nullptr ? taken[i] : Vec<Real, 3>::zero();
-    bool any = change_of == nullptr;
-    for (int k = 0; k < Block::neighbors && !any; ++k) any = patches[k] >= 0 && change_of[patches[k]] >= 0;
+    Index place[Block::neighbors];
+    bool any = false;
+    for (int k = 0; k < Block::neighbors; ++k) {
+      place[k] = place_of(patches[k]);
+      any = any || place[k] >= 0;
+    }
     if (any) {  // else its row may not be there
       Vec<Real, 3> dv = Vec<Real, 3>::zero();
-      SampleStencil<Real>(rows[i], keys[i]).each([&](Real w, int at, int node) {
-        const Index r = change_of == nullptr ? patches[at] : change_of[patches[at]];
-        if (r >= 0) dv += w * change[Size{r} * Block::nodes + node];
+      SampleStencil<Real>(rows[i]).each([&](Real w, int at, int node) {
+        if (place[at] >= 0) dv += w * change[Size{place[at]} * Block::nodes + node];
       });
       P += rows[i].sum[0] * dv;
     }
@@ -464,7 +423,6 @@ struct TakeImpulse {
 template <class Real>
 struct TouchAsPrinted {
   const ContactRow<Real>* rows;
-  const std::uint64_t* keys;
   const Index* order;
   const Index* bin_of;
   const Index* bin_patch;
@@ -483,7 +441,7 @@ struct TouchAsPrinted {
       relative[c] = -row.sum[1 + c] / row.sum[0];
       n[c] = row.sum[4 + c] / row.sum[0];
     }
-    SampleStencil<Real>(row, keys[i]).each([&](Real w, int at, int node) {
+    SampleStencil<Real>(row).each([&](Real w, int at, int node) {
       const ContactNodeSums<Real>& sums = nodes[Size{patches[at]} * Block::nodes + node];
       if (!(sums.sum[0] > Real(0))) return;
       for (int c = 0; c < 3; ++c) relative[c] += w * (sums.sum[1 + c] / sums.sum[0]);
@@ -506,6 +464,7 @@ struct TouchAsPrinted {
 /// dv_p = 1/m_p sum_q b_pq m_q dv_q (Han 2019, eqs. 24, 25; with consistent masses M_p = m_p).
 template <class Real>
 struct PushVertex {
+  const Index* pushed;  ///< vertices, or null: all
   const Index* corner_start;
   const Index* corner;
   FieldView<const Real, 3> weight;
@@ -513,7 +472,8 @@ struct PushVertex {
   const Real* inverse_mass;
   FieldView<Real, 3> v;
 
-  TRIBO_HD void operator()(Index p) const {
+  TRIBO_HD void operator()(Index i) const {
+    const Index p = pushed != nullptr ? pushed[i] : i;
     Vec<Real, 3> sum = Vec<Real, 3>::zero();
     for (Index j = corner_start[p]; j < corner_start[p + 1]; ++j) {
       const Index q = corner[j] / 3;
@@ -524,79 +484,15 @@ struct PushVertex {
   }
 };
 
-template <class Real>
-struct ClearImpulse {
-  FieldView<Real, 3> impulse;
-  TRIBO_HD void operator()(Index q) const {
-    for (int c = 0; c < 3; ++c) impulse[c][q] = Real(0);
-  }
-};
-template <class Real>
-struct SquaredSpeed {
-  FieldView<const Real, 3> v;
-  TRIBO_HD Real operator()(Index i) const { return squared_norm(Vec<Real, 3>{{v[0][i], v[1][i], v[2][i]}}); }
-};
-template <class Real>
-struct Larger {
-  TRIBO_HD Real operator()(Real a, Real b) const { return a > b ? a : b; }
-};
-
-/// How many cells away a body must be seen, to be held at its gap however fast both come: 1 or 2.
-template <class Real>
-int reach_of(Exec& ex, const ContactConstants& constants, double dt, const SolidState<Real>& state) {
-  const double speed = std::sqrt(static_cast<double>(
-      reduce(ex, "contact sort", state.count, Real(0), SquaredSpeed<Real>{view(state.v)}, Larger<Real>{})));
-  return constants.spec.rest_offset + 2 * speed * dt / constants.dx < 1 ? 1 : 2;
-}
-
-constexpr int bits_for(Index count) {
-  int bits = 0;
-  while ((std::int64_t{1} << bits) < count) ++bits;
-  return bits;
-}
-
-/// What each field's nodes get from the samples of others. Returns whether there is anything.
-template <class Real>
-bool gather_reactions(Exec& ex, bool self, ContactFields<Real>& f) {
-  f.starts.resize_discard(f.meeting_count + 1);
-  CountReactions<Real> count{f.meetings.data(), f.bins.data(), f.slots.data(), f.meeting_count,
-                             f.starts.data(),   nullptr,       nullptr};
-  for_each_pack(ex, "contact", f.meeting_count + 1, count);
-  const Index pairs = exclusive_scan(ex, "contact", f.starts, f.starts, f.meeting_count + 1);
-  if (pairs == 0) return false;
-  f.pair_keys.resize_discard(pairs);
-  f.pairs.resize_discard(pairs);
-  count.keys = f.pair_keys.data();
-  count.values = f.pairs.data();
-  parallel_for(ex, "contact", f.meeting_count, count);
-  f.sorter.sort(ex, "contact", f.pair_keys, f.pairs, pairs, bits_for(f.patch_count));
-  f.flags.resize_discard(pairs);
-  parallel_for(ex, "contact", pairs, FlagPatch{f.pair_keys.data(), f.flags.data()});
-  const Index changed = exclusive_scan(ex, "contact", f.flags, f.flags, pairs);
-  f.change_of.resize_discard(f.patch_count);
-  f.starts.resize_discard(changed + 1);
-  parallel_for(ex, "contact", f.patch_count, FillIndex{-1, f.change_of.data()});
-  parallel_for(ex, "contact", pairs,
-               WriteReaction{f.pair_keys.data(), f.flags.data(), pairs, f.change_of.data(), f.starts.data()});
-  f.change.resize_discard(Size{changed} * Block::nodes);
-  for_each_team<typename ReactOnPatch<Real>::Scratch>(
-      ex, "contact", changed,
-      ReactOnPatch<Real>{f.rows.data(), f.keys.data(), f.bins.data(), f.bin_patch.data(), f.nodes.data(),
-                         f.meetings.data(), f.slots.data(), f.starts.data(), f.pairs.data(), f.pair_keys.data(), self,
-                         f.change.data()});
-  return true;
-}
-
 /// One pass of the balanced form over fields that are made. Returns the samples in contact.
 template <class Real>
 Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real>& rule, bool self,
-                   ContactFields<Real>& f, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+                   ContactFields<Real>& f, SolidState<Real>& state, const ContactWorkspace<Real>& work) {
   if (f.meeting_count == 0) return 0;
   f.slots.resize_discard(f.slot_count);
-  f.taken.resize_discard(f.count);
-  f.touched.resize_discard(f.count);
-  const TouchFields<Real> touch{f.rows.data(),
-                                f.keys.data(),
+  f.gives.resize_discard(f.meeting_count);
+  TouchFields<Real> touch{f.rows.data(),
+                                f.meeting.items.data(),
                                 f.order.data(),
                                 f.bin_of.data(),
                                 f.bins.data(),
@@ -614,38 +510,39 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                                 self,
                                 rule,
                                 f.slots.data(),
+                                f.gives.data(),
                                 f.taken.data(),
                                 f.touched.data()};
-  if constexpr (pack_width < Real >> 1)
-    for_each_pack(ex, "contact", f.bin_count, touch);
-  else
-    parallel_for(ex, "contact", f.count, TouchSample<Real>{touch});
+  if constexpr (pack_width<Real> > 1) {
+    for_each_team<typename TouchFields<Real>::Scratch>(ex, "contact", f.meeting.count, touch);
+  } else {
+    touch.chosen = f.active.items.data();
+    parallel_for(ex, "contact", f.meeting_count, ClearIndex{f.gives.data()});
+    parallel_for(ex, "contact", f.active.count, TouchSample<Real>{touch});
+  }
   const Index touched = count_touched(ex, f.touched, f.count);
   if (touched == 0) return 0;
-  const bool reacts = gather_reactions(ex, self, f);
-  if (!reacts) {
-    f.change_of.resize_discard(f.patch_count);
-    parallel_for(ex, "contact", f.patch_count, FillIndex{-1, f.change_of.data()});
-  }
-  work.impulse.resize_discard(mesh.samples);
-  if (f.count < mesh.samples) parallel_for(ex, "contact", mesh.samples, ClearImpulse<Real>{view(work.impulse)});
-  parallel_for(ex, "contact", f.count,
-               TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
-                                 f.taken.data(), f.change_of.data(), f.change.data(), view(work.impulse)});
-  push_vertices(ex, mesh, state, work);
+  f.change.resize_discard(Size{f.reacting.count} * Block::nodes);
+  for_each_team<typename ReactOnPatch<Real>::Scratch>(
+      ex, "contact", f.reacting.count,
+      ReactOnPatch<Real>{f.rows.data(), f.bins.data(), f.bin_patch.data(), f.nodes.data(), f.meetings.data(),
+                         f.slots.data(), f.gives.data(), f.reacting.items.data(), f.reaction_start.data(),
+                         f.reactions.data(), self, f.change.data()});
+  parallel_for(ex, "contact", f.active.count,
+               TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.order.data(), f.bin_of.data(),
+                                 f.bin_patch.data(), f.taken.data(), f.change_of.data(), nullptr, f.change.data(),
+                                 view(f.impulse)});
+  push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return touched;
 }
 
 template <class Real>
-Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f, SolidState<Real>& state,
-                       ContactWorkspace<Real>& work) {
-  f.touched.resize_discard(f.count);
-  work.impulse.resize_discard(mesh.samples);
+Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f, SolidState<Real>& state) {
   parallel_for(ex, "contact", f.count,
-               TouchAsPrinted<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
+               TouchAsPrinted<Real>{f.rows.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
                                     f.nodes.data(), mesh.sample_body.data(), mesh.friction.data(), mesh.bodies,
-                                    view(work.impulse), f.touched.data()});
-  push_vertices(ex, mesh, state, work);
+                                    view(f.impulse), f.touched.data()});
+  push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return count_touched(ex, f.touched, f.count);
 }
 
@@ -672,11 +569,12 @@ double push_of(const SolidSeed& seed, const SolidBody& body, const ContactConsta
 }  // namespace
 
 template <class Real>
-void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  const auto& impulse = work.impulse;
-  parallel_for(ex, "contact", mesh.vertices,
-               PushVertex<Real>{mesh.sample_corner_start.data(), mesh.sample_corner.data(), view(mesh.sample_weight),
-                                view(impulse), mesh.inverse_mass.data(), view(state.v)});
+void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, const ContactList* pushed, const Field<Real, 3>& impulse,
+                   SolidState<Real>& state) {
+  parallel_for(ex, "contact", pushed != nullptr ? pushed->count : mesh.vertices,
+               PushVertex<Real>{pushed != nullptr ? pushed->items.data() : nullptr, mesh.sample_corner_start.data(),
+                                mesh.sample_corner.data(), view(mesh.sample_weight), view(impulse),
+                                mesh.inverse_mass.data(), view(state.v)});
 }
 
 template <class Real>
@@ -693,21 +591,14 @@ void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& const
 }
 
 template <class Real>
-void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
-                      const SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  const bool printed = constants.spec.form == ContactSpec::Form::paper;
-  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, everywhere, 2, state, work);
-}
-
-template <class Real>
 void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
                       SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  ContactFields<Real>& f = work.bodies;
+  const ContactFields<Real>& f = work.bodies;
   work.impulse.resize_discard(mesh.samples);
   parallel_for(ex, "contact", f.count,
-               TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
-                                 nullptr, nullptr, node_change.data(), view(work.impulse)});
-  push_vertices(ex, mesh, state, work);
+               TakeImpulse<Real>{f.rows.data(), nullptr, f.order.data(), f.bin_of.data(), f.bin_patch.data(), nullptr,
+                                 nullptr, work.needed.data(), node_change.data(), view(work.impulse)});
+  push_vertices(ex, mesh, nullptr, work.impulse, state);
 }
 
 template <class Real>
@@ -724,11 +615,11 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   rule.bounce_speed = Real(10 * constants.gravity * dt);
   ContactCounts counts;
   if (constants.spec.form == ContactSpec::Form::paper) {
-    counts.bodies = touch_as_printed(ex, mesh, work.bodies, state, work);
+    counts.bodies = touch_as_printed(ex, mesh, work.bodies, state);
   } else {
     counts.bodies = touch_fields(ex, mesh, rule, false, work.bodies, state, work);
     if (work.any_self) {
-      make_fields(ex, mesh, constants, ContactPass::self, false, reach_of(ex, constants, dt, state), state, work);
+      make_fields(ex, mesh, constants, state, nullptr, work.self);
       counts.self = touch_fields(ex, mesh, rule, true, work.self, state, work);
     }
   }
@@ -741,24 +632,22 @@ ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactC
                            const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
                            ContactWorkspace<Real>& work) {
   if (mesh.samples == 0) return {};
-  const bool printed = constants.spec.form == ContactSpec::Form::paper;
-  make_fields(ex, mesh, constants, printed ? ContactPass::paper : ContactPass::bodies, false,
-              reach_of(ex, constants, dt, state), state, work);
+  list_contacts(ex, mesh, constants, dt, state, work);
+  make_body_fields(ex, mesh, constants, nullptr, state, work);
   return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                \
-  template void push_vertices(Exec&, const SolidMesh<Real>&, SolidState<Real>&, ContactWorkspace<Real>&);      \
-  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);       \
-  template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, bool,                 \
-                                 const SolidState<Real>&, ContactWorkspace<Real>&);                            \
-  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&, \
-                                 ContactWorkspace<Real>&);                                                     \
-  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,              \
-                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,          \
-                                          ContactWorkspace<Real>&);                                            \
-  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                  \
-                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,              \
+#define TRIBO_INSTANTIATE(Real)                                                                                 \
+  template void push_vertices(Exec&, const SolidMesh<Real>&, const ContactList*, const Field<Real, 3>&,         \
+                              SolidState<Real>&);                                                               \
+  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);        \
+  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&,  \
+                                 ContactWorkspace<Real>&);                                                      \
+  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,               \
+                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,           \
+                                          ContactWorkspace<Real>&);                                             \
+  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                   \
+                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,               \
                                       ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)

@@ -14,6 +14,8 @@
 ///
 /// Most samples are near nothing. Bins know the box that their samples are in, and only those near another field's are
 /// summed; a body meets itself only where normals around a bin may oppose each other. What is left out adds nothing.
+/// Who may meet whom is listed with a skin around everything, and listed anew when something has moved through it: in
+/// most steps nothing is sorted.
 ///
 /// No two kernels add to the same number: each block of a field sums what samples give to its nodes, samples gather
 /// from nodes, vertices from samples, each in the order of the sorted samples. Results have the same bytes for any
@@ -27,11 +29,17 @@ struct ContactConstants {
   ContactSpec spec;
 };
 
-/// Blocks of 4^3 nodes; samples are sorted every step, so that arenas need no margin.
+/// Cells that samples may move along an axis while lists hold. A sample is listed in the lowest cell that its base node
+/// may then be in, so that its base is that cell or the next one.
+inline constexpr double contact_skin = 0.5;
+
+/// Blocks of 4^3 nodes.
 struct ContactBlock {
   static constexpr int side = 4;
   static constexpr int nodes = 64;
-  static constexpr int cells = 64;
+  static constexpr int cells = 64;  ///< in which samples are listed
+  static constexpr int base_side = side + 1;
+  static constexpr int bases = base_side * base_side * base_side;  ///< cells in which their bases may be
   static constexpr int neighbors = 8;  ///< blocks that samples of one block touch: itself and those ahead of it
 };
 
@@ -50,6 +58,7 @@ struct ContactRow {
   /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
+  Index base;         ///< in the block of its bin, flat, with Block::base_side cells along an axis
 };
 
 /// Sums over the samples of one field at a node. Places are in cells from the first node of the node's own block.
@@ -59,10 +68,10 @@ struct ContactNodeSums {
   Real sum[ContactRow<Real>::sums];
 };
 
-/// What the samples of a bin have in common.
+/// What the samples of a bin have in common when they are listed.
 template <class Real>
 struct ContactBox {
-  Cell<3> low, high;    ///< base nodes, the last one included
+  Cell<3> low, high;    ///< cells, the last one included
   std::uint64_t cells;  ///< bit for each cell of the block that has samples
   Vec<Real, 3> normal_low, normal_high;
 };
@@ -73,51 +82,74 @@ struct ContactPatch {
   Index block;  ///< into ContactFields::blocks
 };
 
+/// Bits for cells that bases of a bin's samples may be in: a word for each plane along the first axis.
+struct ContactBases {
+  std::uint32_t plane[ContactBlock::base_side];
+
+  TRIBO_HD static ContactBases none() { return {}; }
+  TRIBO_HD bool holds(Index base) const {
+    constexpr int cells = ContactBlock::base_side * ContactBlock::base_side;
+    return (plane[base / cells] >> (base % cells) & 1u) != 0;
+  }
+};
+
 /// Samples of one bin that may touch another field.
 struct ContactMeeting {
   Index bin;
   Index field;
   Index first;                           ///< slot of the bin's first sample
   Index patch[ContactBlock::neighbors];  ///< of the other field in each block the bin touches, or -1
-  std::uint64_t near;                    ///< bit for each cell of the block from which the other field is near
+  ContactBases near;                     ///< from which the other field is near
 };
 
-/// Which samples see each other as different.
-enum class ContactPass {
-  bodies,  ///< a field for each body; fields of other bodies act
-  self,    ///< a field for each body and main direction of normals; fields of the same body act
-  paper,   ///< one field for all
+/// A list of numbers, and how many there are.
+struct ContactList {
+  Index count = 0;
+  Array<Index> items;
 };
 
 /// Samples sorted by block, field and cell, and the fields they make.
 template <class Real>
 struct ContactFields {
+  // listed
   Index count = 0;  ///< samples that take part
   Index bin_count = 0, patch_count = 0, block_count = 0, meeting_count = 0, slot_count = 0;
   Array<std::uint64_t> keys;
-  Array<Index> order;  ///< sample at each place
+  Array<Index> listed;  ///< sample at each place
   Array<Index> bin_of;
-  Array<ContactRow<Real>> rows;
-  Array<Vec<Real, 9>> gradient;  ///< of velocity in cells times mass, row-major; affine scatter only
   TileWindow<3> window;
   Array<Bin<3>> bins;  ///< group: the field
   Array<ContactBox<Real>> boxes;
-  Array<Index> cell_start;  ///< of each bin, one more than it has cells
   Array<Cell<3>> blocks;
   Array<Index> block_start;  ///< first patch; fields ascend
   Array<ContactPatch> patches;
-  Array<Index> touch;                  ///< 8 bin + neighbor
-  Array<Index> touch_start;            ///< of each patch
-  Array<Index> bin_patch;              ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
-  Array<Index> needed;                 ///< of each patch: 1 where its sums are there
-  Array<ContactNodeSums<Real>> nodes;  ///< of each patch, and a block of zeros
-  Array<Index> meeting_start;          ///< of each bin
+  Array<Index> touch;          ///< 8 bin + neighbor
+  Array<Index> touch_start;    ///< of each patch
+  Array<Index> bin_patch;      ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
+  Array<Index> meeting_start;  ///< of each bin
   Array<ContactMeeting> meetings;
-  Array<Vec<Real, 4>> slots;   ///< impulse a sample gives to the other field, and 1 / Phi
-  Array<Vec<Real, 3>> taken;   ///< impulse each sample gets itself [kg m/s]
-  Array<Index> touched;        ///< 1 where a sample is in contact
-  Array<Index> change_of;      ///< of each patch: its place in `change`, or -1
-  Array<Vec<Real, 3>> change;  ///< of the velocity of nodes by reactions [m/s]
+  Array<Index> needed;   ///< of each patch: 1 where samples that meet read it
+  ContactList summed;    ///< those patches
+  ContactList meeting;   ///< bins that meet a field
+  ContactList adding;    ///< bins that add to needed patches
+  ContactList active;    ///< places of their samples
+  ContactList pushed;    ///< vertices that these push
+  ContactList reacting;  ///< patches that others react on
+  Array<Index> reaction_start, reactions;  ///< of each of these: 8 meeting + neighbor
+  Array<Index> change_of;                  ///< of each patch: its place in `reacting`, or -1
+  // of each step
+  Array<Index> order;       ///< sample at each place: those of a bin in the order of their bases
+  Array<Index> base_start;  ///< of each bin, one more than it has bases
+  Array<ContactRow<Real>> rows;
+  Array<Vec<Real, 9>> gradient;        ///< of velocity in cells times mass, row-major; affine scatter only
+  Array<ContactNodeSums<Real>> nodes;  ///< of each patch, and a block of zeros
+  Array<Vec<Real, 4>> slots;           ///< impulse a sample gives to the other field, and 1 / Phi
+  Array<Index> gives;                  ///< of each meeting: 1 where one of these is not zero
+  Array<Vec<Real, 3>> taken;           ///< impulse each sample gets itself [kg m/s]
+  Array<Index> touched;                ///< 1 where a sample is in contact
+  Array<Vec<Real, 3>> change;          ///< of the velocity of nodes by reactions [m/s]
+  Field<Real, 3> impulse;              ///< of each sample [kg m/s]; none of those that are not active
+  // scratch memory
   RadixSorter sorter;
   Array<std::uint64_t> pair_keys;
   Array<Index> pairs, flags, starts;
@@ -125,9 +157,11 @@ struct ContactFields {
   std::size_t bytes() const {
     std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + boxes.bytes() + blocks.bytes() +
                       patches.bytes() + nodes.bytes() + meetings.bytes() + slots.bytes() + taken.bytes() +
-                      change.bytes() + sorter.bytes() + pair_keys.bytes();
-    for (const Array<Index>* a : {&order, &bin_of, &cell_start, &block_start, &touch, &touch_start, &bin_patch, &needed,
-                                  &meeting_start, &touched, &change_of, &pairs, &flags, &starts})
+                      change.bytes() + impulse.bytes() + sorter.bytes() + pair_keys.bytes();
+    for (const ContactList* list : {&summed, &meeting, &adding, &active, &pushed, &reacting}) sum += list->items.bytes();
+    for (const Array<Index>* a :
+         {&listed, &bin_of, &block_start, &touch, &touch_start, &bin_patch, &meeting_start, &needed, &reaction_start,
+          &reactions, &change_of, &order, &base_start, &gives, &touched, &pairs, &flags, &starts})
       sum += a->bytes();
     return sum;
   }
@@ -139,12 +173,16 @@ struct ContactWorkspace {
   Array<Real> push;       ///< beta, by body
   Array<Real> thickness;  ///< behind each sample [m]
   bool any_self = false;
-  Array<ContactPlace<Real>> places;  ///< of samples
+  bool listed = false;               ///< the lists are those of the state
+  Array<ContactPlace<Real>> places;  ///< of samples when they were listed
   ContactFields<Real> bodies, self;
-  Field<Real, 3> impulse;  ///< of each sample [kg m/s]
+  Field<Real, 3> impulse;  ///< of each sample, from what is no body [kg m/s]
+  Array<Index> touched;    ///< likewise: 1 where it touches
+  Array<Index> needed;     ///< of each patch of bodies in this step, when particles are near
 
   std::size_t bytes() const {
-    return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes();
+    return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes() +
+           touched.bytes() + needed.bytes();
   }
 };
 
@@ -158,15 +196,27 @@ struct ContactCounts {
 template <class Real>
 void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& constants, ContactWorkspace<Real>& work);
 
-/// Sorts samples and makes the fields of bodies from positions and velocities of vertices: mass, momentum, normal and
-/// center of each (body, node) as sums, in `work.bodies`. Nodes that no other body's sample can reach are left out
-/// unless `everywhere`. Throws DivergedError for a vertex that is nowhere.
+/// Lists which samples may meet in a step of this length, unless the lists there are hold; what they were made from is
+/// in the state, so that a resumed run has the same. Throws DivergedError for a vertex that is nowhere.
 template <class Real>
-void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, bool everywhere,
-                      const SolidState<Real>& state, ContactWorkspace<Real>& work);
+void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, double dt,
+                   SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// Makes the fields of bodies from positions and velocities of vertices: mass, momentum, normal and center of each
+/// (body, node) as sums, in `work.bodies`. Nodes that no other body's sample can reach are left out, unless `found`
+/// has a number that is not negative for their block.
+template <class Real>
+void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                      const Array<Index>* found, const SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// The same again after nothing but velocities has changed.
+template <class Real>
+void refresh_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                         const SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 /// Gives changes of node velocities of `work.bodies`, by patch and node, to the vertices: dv_q = sum_i w_iq dv_bi, and
-/// dv_p = 1/m_p sum_q b_pq m_q dv_q. Keeps sum_i m_bi dv_bi.
+/// dv_p = 1/m_p sum_q b_pq m_q dv_q. Keeps sum_i m_bi dv_bi. After `make_body_fields` with `found`; changes of nodes
+/// that were left out are not read.
 template <class Real>
 void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
                       SolidState<Real>& state, ContactWorkspace<Real>& work);
@@ -183,12 +233,5 @@ template <class Real>
 ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
                                const typename Colliders<Real, 3>::View& colliders, double dt, SolidState<Real>& state,
                                ContactWorkspace<Real>& work);
-
-/// The first half for any pass, for contact.cpp: fields in `work.bodies`, or of the pass `self`, which comes after
-/// another one of the same positions, in `work.self`. A field is near a sample when one of its samples is no more than
-/// `reach` cells away, 2 at most, which is as far as kernels overlap.
-template <class Real>
-void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
-                 bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

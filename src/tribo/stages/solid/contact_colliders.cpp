@@ -75,7 +75,7 @@ Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Coll
                       ContactRule<Real> rule, SolidState<Real>& state, ContactWorkspace<Real>& work) {
   if (colliders.empty()) return 0;
   rule.rest_gap = Real(0);  // distances are exact
-  Array<Index>& touched = work.bodies.touched;
+  Array<Index>& touched = work.touched;
   touched.resize_discard(mesh.samples);
   work.impulse.resize_discard(mesh.samples);
   TouchColliders<Real> touch{samples_of(mesh, state),
@@ -94,7 +94,7 @@ Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Coll
   parallel_for(ex, "contact", mesh.samples, touch);
   const Index count = count_touched(ex, touched, mesh.samples);
   if (count == 0) return 0;
-  push_vertices(ex, mesh, state, work);
+  push_vertices(ex, mesh, nullptr, work.impulse, state);
   touch.hold = true;
   parallel_for(ex, "contact", mesh.vertices, touch);
   return count;

@@ -36,8 +36,8 @@ struct SamplesView {
   TRIBO_HD Vec<Real, 3> position(Index q) const { return blend(x, q); }
   TRIBO_HD Vec<Real, 3> velocity(Index q) const { return blend(v, q); }
   /// Outward normal of the face; none, that is 0, of a face without area.
-  TRIBO_HD Vec<Real, 3> normal(Index q) const {
-    const Index t = sample_triangle[q];
+  TRIBO_HD Vec<Real, 3> normal(Index q) const { return face_normal(sample_triangle[q]); }
+  TRIBO_HD Vec<Real, 3> face_normal(Index t) const {
     const Vec<Real, 3> a = vertex(x, triangle[0][t]);
     const Vec<Real, 3> n = cross(vertex(x, triangle[1][t]) - a, vertex(x, triangle[2][t]) - a);
     const Real length = sqrt(squared_norm(n));
@@ -78,9 +78,15 @@ inline Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
   return reduce(ex, "contact", n, Index{0}, LoadIndex{touched.data()}, AddIndex{});
 }
 
-/// Gives `work.impulse` to the vertices.
+/// Gives impulses of samples to the vertices: to those of a list, or to all when that is null.
 template <class Real>
-void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work);
+void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, const ContactList* pushed, const Field<Real, 3>& impulse,
+                   SolidState<Real>& state);
+
+/// Fields of samples that are listed, where the lists need them, or at the patches that are 1 in `needed`.
+template <class Real>
+void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                 const SolidState<Real>& state, const Index* needed, ContactFields<Real>& f);
 
 /// All bodies against colliders. Returns the samples in contact.
 template <class Real>

@@ -165,13 +165,18 @@ struct LargerSpeed {
 }  // namespace
 
 template <class Real>
+void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactFields<Real>& fields,
+                    CouplingWorkspace<Real>& work) {
+  work.found.resize_discard(fields.block_count);
+  parallel_for(ex, "couple", fields.block_count,
+               FindBlock{grid.blocks, grid.block_count, fields.blocks.data(), work.found.data()});
+}
+
+template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
               ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   const Index nodes = fields.block_count * ContactBlock::nodes;
-  work.found.resize_discard(fields.block_count);
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
-  parallel_for(ex, "couple", fields.block_count,
-               FindBlock{grid.blocks, grid.block_count, fields.blocks.data(), work.found.data()});
   const TwoGrids<Real> grids{grid.blocks,          grid.block_count,          grid.nodes,
                              work.found.data(),    fields.blocks.data(),      fields.block_start.data(),
                              fields.patches.data(), fields.nodes.data()};
@@ -183,6 +188,8 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                       \
+                               CouplingWorkspace<Real>&);                                                          \
   template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&,        \
                          ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)

@@ -14,6 +14,11 @@ struct CouplingWorkspace {
   std::size_t bytes() const { return found.bytes() + change.bytes(); }
 };
 
+/// Blocks of the samples' lists among those of the particles' grid, in `work.found`.
+template <class Real>
+void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactFields<Real>& fields,
+                    CouplingWorkspace<Real>& work);
+
 /// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of formulas G): the
 /// particles' grid after its own forces meets the fields of the bodies, one body after the other. Changes the
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each

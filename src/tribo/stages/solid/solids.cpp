@@ -176,6 +176,7 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
   for (int k = 0; k < 3; ++k) {
     send(state.x.c[k], vertices, [&](std::size_t i) { return seed.x[i][k]; });
     send(state.v.c[k], vertices, [&](std::size_t i) { return seed.v[i][k]; });
+    send(state.listed.c[k], vertices, [&](std::size_t i) { return seed.x[i][k]; });
     send(mesh.triangle.c[k], triangles, [&](std::size_t i) { return seed.triangles[i][k]; });
     send(mesh.sample_weight.c[k], samples, [&](std::size_t i) { return seed.samples[i].weight[k]; });
     send(mesh.anchor.c[k], vertices, [&](std::size_t i) {
