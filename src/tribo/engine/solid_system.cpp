@@ -49,7 +49,8 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
     std::vector<Real> column(seed.x.size(), Real(0));
     for (int k = 0; k < 9; ++k) {
       for (const SolidBody& body : seed.bodies)
-        for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+        for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end);
+             ++i)
           column[i] = static_cast<Real>(
               model.objects[static_cast<std::size_t>(body.object)].motion.gradient_at(seed.x[i])(k / 3, k % 3));
       copy_to_device(ex, column.data(), state.C.c[k], mesh.vertices);
@@ -163,8 +164,7 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() + state.x.bytes() +
-                    state.v.bytes() + state.C.bytes() +
-                    mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+                    state.v.bytes() + state.C.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();

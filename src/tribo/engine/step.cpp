@@ -108,7 +108,8 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     if (particles && model.time.implicit && converged) {
       p2g(ex, constants, state, 0, work);
       update_grid(ex, constants, {}, dt, work);
-      const ImplicitReport report = solve_implicit(ex, constants, colliders.during(), model.time.solve, dt, state, work);
+      const ImplicitReport report =
+          solve_implicit(ex, constants, colliders.during(), model.time.solve, dt, state, work);
       speed = report.speed;
       accept(report);
     } else if (particles && converged) {

@@ -15,10 +15,10 @@ namespace tribo::TRIBO_BACKEND {
 /// Vertices of all bodies, in the order of the seed: they are never sorted.
 template <class Real>
 struct SolidState {
-  Field<Real, 3> x;  ///< [m]
-  Field<Real, 3> v;  ///< [m/s]
-  Field<Real, 9> C;  ///< affine velocity on the damping grid, row-major [1/s]; only bodies that have one use it
-  Field<Real, 3> listed;  ///< positions from which contact was listed [m]
+  Field<Real, 3> x;         ///< [m]
+  Field<Real, 3> v;         ///< [m/s]
+  Field<Real, 9> C;         ///< affine velocity on the damping grid, row-major [1/s]; only bodies that have one use it
+  Field<Real, 3> listed;    ///< positions from which contact was listed [m]
   double listed_reach = 0;  ///< cells that these lists look ahead; 0: there are none
   Index count = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
@@ -54,8 +54,8 @@ struct SolidMesh {
   Array<Index> tet_corner_start, tet_corner;
   Array<Index> sample_corner_start, sample_corner;
   // by body
-  Array<Real> friction;  ///< of each pair, [body * bodies + other]
-  Array<Real> own_friction;   ///< of each body, with what is no body
+  Array<Real> friction;      ///< of each pair, [body * bodies + other]
+  Array<Real> own_friction;  ///< of each body, with what is no body
   Array<Real> restitution;
   Array<Index> kinematic;     ///< 1 or 0
   Array<Index> self_contact;  ///< 1 or 0

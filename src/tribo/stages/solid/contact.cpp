@@ -474,27 +474,27 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
   f.slots.resize_discard(f.slot_count);
   f.gives.resize_discard(f.meeting_count);
   TouchFields<Real> touch{f.rows.data(),
-                                f.meeting.items.data(),
-                                f.listed.data(),
-                                f.bin_of.data(),
-                                f.bins.data(),
-                                f.bin_patch.data(),
-                                f.nodes.data(),
-                                f.nodes.data() + Size{f.patch_count} * Block::nodes,
-                                f.meeting_start.data(),
-                                f.meetings.data(),
-                                mesh.friction.data(),
-                                mesh.restitution.data(),
-                                mesh.kinematic.data(),
-                                work.push.data(),
-                                work.thickness.data(),
-                                mesh.bodies,
-                                self,
-                                rule,
-                                f.slots.data(),
-                                f.gives.data(),
-                                f.taken.data(),
-                                f.touched.data()};
+                          f.meeting.items.data(),
+                          f.listed.data(),
+                          f.bin_of.data(),
+                          f.bins.data(),
+                          f.bin_patch.data(),
+                          f.nodes.data(),
+                          f.nodes.data() + Size{f.patch_count} * Block::nodes,
+                          f.meeting_start.data(),
+                          f.meetings.data(),
+                          mesh.friction.data(),
+                          mesh.restitution.data(),
+                          mesh.kinematic.data(),
+                          work.push.data(),
+                          work.thickness.data(),
+                          mesh.bodies,
+                          self,
+                          rule,
+                          f.slots.data(),
+                          f.gives.data(),
+                          f.taken.data(),
+                          f.touched.data()};
   if constexpr (Team::size == 1) {
     for_each_team<typename TouchFields<Real>::Scratch>(ex, "contact", f.meeting.count, touch);
   } else {
@@ -510,10 +510,10 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
       ReactOnPatch<Real>{f.rows.data(), f.bins.data(), f.bin_patch.data(), f.nodes.data(), f.meetings.data(),
                          f.slots.data(), f.gives.data(), f.reacting.items.data(), f.reaction_start.data(),
                          f.reactions.data(), self, f.change.data()});
-  parallel_for(ex, "contact", f.active.count,
-               TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.listed.data(), f.bin_of.data(),
-                                 f.bin_patch.data(), f.taken.data(), f.change_of.data(), nullptr, f.change.data(),
-                                 view(f.impulse)});
+  parallel_for(
+      ex, "contact", f.active.count,
+      TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.listed.data(), f.bin_of.data(), f.bin_patch.data(),
+                        f.taken.data(), f.change_of.data(), nullptr, f.change.data(), view(f.impulse)});
   push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return touched;
 }
@@ -521,9 +521,9 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
 template <class Real>
 Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f, SolidState<Real>& state) {
   parallel_for(ex, "contact", f.count,
-               TouchAsPrinted<Real>{f.rows.data(), f.listed.data(), f.bin_of.data(), f.bin_patch.data(),
-                                    f.nodes.data(), mesh.sample_body.data(), mesh.friction.data(), mesh.bodies,
-                                    view(f.impulse), f.touched.data()});
+               TouchAsPrinted<Real>{f.rows.data(), f.listed.data(), f.bin_of.data(), f.bin_patch.data(), f.nodes.data(),
+                                    mesh.sample_body.data(), mesh.friction.data(), mesh.bodies, view(f.impulse),
+                                    f.touched.data()});
   push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return count_touched(ex, f.touched, f.count);
 }
@@ -619,17 +619,17 @@ ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactC
   return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                 \
-  template void push_vertices(Exec&, const SolidMesh<Real>&, const ContactList*, const Field<Real, 3>&,         \
-                              SolidState<Real>&);                                                               \
-  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);        \
-  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&,  \
-                                 ContactWorkspace<Real>&);                                                      \
-  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,               \
-                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,           \
-                                          ContactWorkspace<Real>&);                                             \
-  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                   \
-                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,               \
+#define TRIBO_INSTANTIATE(Real)                                                                                \
+  template void push_vertices(Exec&, const SolidMesh<Real>&, const ContactList*, const Field<Real, 3>&,        \
+                              SolidState<Real>&);                                                              \
+  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);       \
+  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&, \
+                                 ContactWorkspace<Real>&);                                                     \
+  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,              \
+                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,          \
+                                          ContactWorkspace<Real>&);                                            \
+  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                  \
+                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,              \
                                       ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)

@@ -68,12 +68,24 @@ struct ContactNodeSums {
   Real sum[ContactRow<Real>::sums];
 };
 
+template <class Real>
+struct NormalRange {
+  Vec<Real, 3> low = Vec<Real, 3>::filled(Real(1)), high = Vec<Real, 3>::filled(Real(-1));
+
+  TRIBO_HD void add(const Vec<Real, 3>& n) {
+    for (int k = 0; k < 3; ++k) {
+      low[k] = min(low[k], n[k]);
+      high[k] = max(high[k], n[k]);
+    }
+  }
+};
+
 /// What the samples of a bin have in common when they are listed.
 template <class Real>
 struct ContactBox {
   Cell<3> low, high;    ///< cells, the last one included
   std::uint64_t cells;  ///< bit for each cell of the block that has samples
-  Vec<Real, 3> normal_low, normal_high;
+  NormalRange<Real> normals;
 };
 
 /// The nodes of one field in one block.
@@ -120,7 +132,8 @@ struct ContactFields {
   TileWindow<3> window;
   Array<Bin<3>> bins;  ///< group: the field
   Array<ContactBox<Real>> boxes;
-  Array<Index> cell_start;  ///< of each bin, one more than it has cells
+  Array<NormalRange<Real>> cell_normals;  ///< of each cell of each bin; of bodies that may touch themselves
+  Array<Index> cell_start;                ///< of each bin, one more than it has cells
   Array<Cell<3>> blocks;
   Array<Index> block_start;  ///< first patch; fields ascend
   Array<ContactPatch> patches;
@@ -129,13 +142,13 @@ struct ContactFields {
   Array<Index> bin_patch;      ///< by 8 bin + neighbor; -1 of blocks that no sample reaches
   Array<Index> meeting_start;  ///< of each bin
   Array<ContactMeeting> meetings;
-  Array<Index> needed;   ///< of each patch: 1 where samples that meet read it
-  ContactList summed;    ///< those patches
-  ContactList meeting;   ///< bins that meet a field
-  ContactList adding;    ///< bins that add to needed patches
-  ContactList active;    ///< places of their samples
-  ContactList pushed;    ///< vertices that these push
-  ContactList reacting;  ///< patches that others react on
+  Array<Index> needed;                     ///< of each patch: 1 where samples that meet read it
+  ContactList summed;                      ///< those patches
+  ContactList meeting;                     ///< bins that meet a field
+  ContactList adding;                      ///< bins that add to needed patches
+  ContactList active;                      ///< places of their samples
+  ContactList pushed;                      ///< vertices that these push
+  ContactList reacting;                    ///< patches that others react on
   Array<Index> reaction_start, reactions;  ///< of each of these: 8 meeting + neighbor
   Array<Index> change_of;                  ///< of each patch: its place in `reacting`, or -1
   // of each step
@@ -154,10 +167,12 @@ struct ContactFields {
   Array<Index> pairs, flags, starts;
 
   std::size_t bytes() const {
-    std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + boxes.bytes() + blocks.bytes() +
-                      patches.bytes() + nodes.bytes() + meetings.bytes() + slots.bytes() + taken.bytes() +
-                      change.bytes() + impulse.bytes() + sorter.bytes() + pair_keys.bytes();
-    for (const ContactList* list : {&summed, &meeting, &adding, &active, &pushed, &reacting}) sum += list->items.bytes();
+    std::size_t sum = keys.bytes() + rows.bytes() + gradient.bytes() + bins.bytes() + boxes.bytes() +
+                      cell_normals.bytes() + blocks.bytes() + patches.bytes() + nodes.bytes() + meetings.bytes() +
+                      slots.bytes() + taken.bytes() + change.bytes() + impulse.bytes() + sorter.bytes() +
+                      pair_keys.bytes();
+    for (const ContactList* list : {&summed, &meeting, &adding, &active, &pushed, &reacting})
+      sum += list->items.bytes();
     for (const Array<Index>* a :
          {&listed, &bin_of, &block_start, &touch, &touch_start, &bin_patch, &meeting_start, &needed, &reaction_start,
           &reactions, &change_of, &cell_start, &gives, &touched, &pairs, &flags, &starts})

@@ -134,31 +134,72 @@ struct SumPatch {
   TRIBO_HD void operator()(const Team& team, Index item, Scratch& scratch) const {
     const Index patch = chosen != nullptr ? chosen[item] : item;
     if (chosen == nullptr && needed[patch] == 0) return;
-    for (int i = team.rank(); i < Block::nodes; i += Team::size)
-      for (int k = 0; k < sums; ++k) scratch.sum[i][k] = Real(0);
-    for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t) add_bin(team, touch[t], scratch);
-    for (int i = team.rank(); i < Block::nodes; i += Team::size) {
-      Real* const to = nodes[Size{patch} * Block::nodes + i].sum;
-      for (int k = 0; k < sums; ++k) to[k] = scratch.sum[i][k];
+    if constexpr (Team::size == Block::nodes) {
+      sum_at_node(team.rank(), patch);
+    } else {
+      for (int i = 0; i < Block::nodes; ++i)
+        for (int k = 0; k < sums; ++k) scratch.sum[i][k] = Real(0);
+      for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t)
+        each_run(touch[t], [&](Index s, const Cell<3>& ahead) { add(team, s, ahead, scratch); });
+      for (int i = 0; i < Block::nodes; ++i) {
+        Real* const to = nodes[Size{patch} * Block::nodes + i].sum;
+        for (int k = 0; k < sums; ++k) to[k] = scratch.sum[i][k];
+      }
     }
   }
 
-  /// Samples of a bin, those behind the block from the second cell on: the first does not reach it.
-  TRIBO_HD void add_bin(const Team& team, Index value, Scratch& scratch) const {
+  /// visit(sample, block ahead of its bin's) for the samples of a bin that may reach the block: of bins behind it not
+  /// those of the first cells.
+  template <class Visit>
+  TRIBO_HD void each_run(Index value, const Visit& visit) const {
     const Cell<3> ahead = unflatten<3>(value % Block::neighbors, 2);
     const Index* const start = cell_start + Size{value / Block::neighbors} * (Block::cells + 1);
     for (int x = ahead[0]; x < Block::side; ++x)
-      for (int y = ahead[1]; y < Block::side; ++y)
-        if (ahead[2] == 0) {
-          const int row = (x * Block::side + y) * Block::side;
-          add_run(team, start[row], start[row + Block::side], ahead, scratch);
-        } else {
-          const int row = (x * Block::side + y) * Block::side;
-          add_run(team, start[row + 1], start[row + Block::side], ahead, scratch);
-        }
+      for (int y = ahead[1]; y < Block::side; ++y) {
+        const int row = (x * Block::side + y) * Block::side;
+        for (Index s = start[row + ahead[2]]; s < start[row + Block::side]; ++s) visit(s, ahead);
+      }
   }
-  TRIBO_HD void add_run(const Team& team, Index begin, Index end, const Cell<3>& ahead, Scratch& scratch) const {
-    for (Index s = begin; s < end; ++s) add(team, s, ahead, scratch);
+
+  /// A thread for each node keeps its sums in registers. All samples of a bin are moved at once.
+  TRIBO_HD void sum_at_node(int node, Index patch) const {
+    const Cell<3> c = unflatten<3>(node, Block::side);
+    NodePack<Real> all[Quads];
+    TRIBO_UNROLL
+    for (int k = 0; k < Quads; ++k) all[k] = NodePack<Real>(Real(0));
+    for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t) {
+      NodePack<Real> part[Quads];
+      TRIBO_UNROLL
+      for (int k = 0; k < Quads; ++k) part[k] = NodePack<Real>(Real(0));
+      each_run(touch[t], [&](Index s, const Cell<3>& ahead) {
+        const ContactRow<Real>& row = rows[s];
+        const Cell<3> base = unflatten<3>(static_cast<int>(row.base), Block::base_side);
+        Cell<3> at;
+        bool inside = true;
+        for (int k = 0; k < 3; ++k) {
+          at[k] = c[k] + Block::side * ahead[k] - base[k];
+          inside = inside && at[k] >= 0 && at[k] < 3;
+        }
+        if (!inside) return;
+        const Real w = row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]];
+        TRIBO_UNROLL
+        for (int k = 0; k < Quads; ++k) part[k] = part[k] + NodePack<Real>(w) * NodePack<Real>::load(row.sum + 4 * k);
+        if (gradient == nullptr) return;
+        Real first[4];
+        part[0].store(first);
+        add_affine(s, row.sum, c + Block::side * ahead, w, first);
+        part[0] = NodePack<Real>::load(first);
+      });
+      Real own[sums];
+      TRIBO_UNROLL
+      for (int k = 0; k < Quads; ++k) part[k].store(own + 4 * k);
+      if constexpr (Quads > 1) move_places(unflatten<3>(touch[t] % Block::neighbors, 2), Real(-Block::side), own);
+      TRIBO_UNROLL
+      for (int k = 0; k < Quads; ++k) all[k] = all[k] + NodePack<Real>::load(own + 4 * k);
+    }
+    Real* const to = nodes[Size{patch} * Block::nodes + node].sum;
+    TRIBO_UNROLL
+    for (int k = 0; k < Quads; ++k) all[k].store(to + 4 * k);
   }
 
   TRIBO_HD void add(const Team& team, Index s, const Cell<3>& ahead, Scratch& scratch) const {
@@ -252,9 +293,9 @@ struct FieldMaker {
     if (constants.spec.affine) f.gradient.resize_discard(f.count);
     const Index* const active = needed == nullptr ? f.active.items.data() : nullptr;
     parallel_for(ex, "contact fields", needed == nullptr ? f.active.count : f.count,
-                 WriteRow<Real>{samples, Real(constants.dx), Real(1 / constants.dx), active, f.listed.data(), f.bin_of.data(), f.bins.data(),
-                                f.bin_patch.data(), needed, f.rows.data(), mesh.triangle_tet.data(), view(mesh.tet),
-                                gradient(), velocities});
+                 WriteRow<Real>{samples, Real(constants.dx), Real(1 / constants.dx), active, f.listed.data(),
+                                f.bin_of.data(), f.bins.data(), f.bin_patch.data(), needed, f.rows.data(),
+                                mesh.triangle_tet.data(), view(mesh.tet), gradient(), velocities});
   }
   template <int Quads>
   void sum() const {
@@ -312,11 +353,11 @@ void refresh_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactCon
   maker.template sum<1>();
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                       \
-  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const SolidState<Real>&,          \
-                            const Index*, ContactFields<Real>&);                                                      \
-  template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const Array<Index>*,         \
-                                 const SolidState<Real>&, ContactWorkspace<Real>&);                                   \
+#define TRIBO_INSTANTIATE(Real)                                                                                      \
+  template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const SolidState<Real>&,         \
+                            const Index*, ContactFields<Real>&);                                                     \
+  template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const Array<Index>*,        \
+                                 const SolidState<Real>&, ContactWorkspace<Real>&);                                  \
   template void refresh_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const SolidState<Real>&, \
                                     ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)

@@ -23,6 +23,24 @@ TRIBO_HD bool within_reach(const ContactBox<Real>& a, const ContactBox<Real>& b,
   return true;
 }
 
+TRIBO_HD int lowest_bit(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return __builtin_ctzll(bits);
+#endif
+}
+/// Cells of a block as bits, in the order of `flatten`: those between two coordinates along an axis, both included,
+/// that may lie outside.
+TRIBO_HD std::uint64_t slab_of_cells(int axis, std::int32_t low, std::int32_t high) {
+  const std::uint64_t first = axis == 0 ? 0xffffull : axis == 1 ? 0x000f000f000f000full : 0x1111111111111111ull;
+  const int step = axis == 0 ? 16 : axis == 1 ? 4 : 1;
+  std::uint64_t r = 0;
+  for (int c = 0; c < Block::side; ++c)
+    if (c >= low && c <= high) r |= first << (step * c);
+  return r;
+}
+
 /// The bits of a row of bases from one coordinate to another, both included, that may lie outside.
 TRIBO_HD std::uint32_t row_of_bases(std::int32_t low, std::int32_t high) {
   const std::int32_t first = max(low, 0), last = min(high, Block::base_side - 1);
@@ -57,11 +75,10 @@ TRIBO_HD void add_bases_near(const Cell<3>& block, const Bin<3>& bin, const Cont
 /// Whether normals of two bins may become as much opposed as contact of a body with itself asks, n . N < opposed |N|
 /// with N a mean over one main direction, along which all are at least 1/sqrt(3): |N| is, too.
 template <class Real>
-TRIBO_HD bool may_oppose(const ContactBox<Real>& a, const ContactBox<Real>& b) {
+TRIBO_HD bool may_oppose(const NormalRange<Real>& a, const NormalRange<Real>& b) {
   Real least = Real(0);
   for (int k = 0; k < 3; ++k)
-    least += min(min(a.normal_low[k] * b.normal_low[k], a.normal_low[k] * b.normal_high[k]),
-                 min(a.normal_high[k] * b.normal_low[k], a.normal_high[k] * b.normal_high[k]));
+    least += min(min(a.low[k] * b.low[k], a.low[k] * b.high[k]), min(a.high[k] * b.low[k], a.high[k] * b.high[k]));
   return least < Real(0.57 * contact_opposed + 2 * turn_limit);
 }
 
@@ -71,6 +88,7 @@ template <class Real>
 struct MarkSelf {
   const Bin<3>* bins;
   const ContactBox<Real>* boxes;
+  const NormalRange<Real>* cell_normals;
   const Index* bin_patch;
   const Index* touch_start;
   const Index* touch;
@@ -89,11 +107,31 @@ struct MarkSelf {
         if (patch < 0) continue;
         for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t) {
           const Index other = touch[t] / Block::neighbors;
-          const bool counts = opposed == nullptr ? may_oppose(boxes[b], boxes[other]) : opposed[other] != 0;
-          if (counts && within_reach(boxes[b], boxes[other], opposed == nullptr ? reach : 2)) found = 1;
+          if (!within_reach(boxes[b], boxes[other], opposed == nullptr ? reach : 2)) continue;
+          if (opposed == nullptr ? cells_oppose(b, other) : opposed[other] != 0) found = 1;
         }
       }
     mark[b] = found;
+  }
+
+  /// Whether samples in two cells may oppose each other. A bin has normals all around where a limb is a few cells
+  /// thick, and would find itself.
+  TRIBO_HD bool cells_oppose(Index a, Index b) const {
+    if (!may_oppose(boxes[a].normals, boxes[b].normals)) return false;
+    for (std::uint64_t own = boxes[a].cells; own != 0; own &= own - 1) {
+      const int i = lowest_bit(own);
+      const Cell<3> at = unflatten<3>(i, Block::side);
+      std::uint64_t others = boxes[b].cells;
+      for (int k = 0; k < 3; ++k) {
+        const std::int32_t from = Block::side * (bins[a].block[k] - bins[b].block[k]) + at[k];
+        others &= slab_of_cells(k, from - reach - 1, from + reach + 1);
+      }
+      for (; others != 0; others &= others - 1)
+        if (may_oppose(cell_normals[Block::cells * Size{a} + i],
+                       cell_normals[Block::cells * Size{b} + lowest_bit(others)]))
+          return true;
+    }
+    return false;
   }
 };
 /// What is 1 in `flags`, in order.
@@ -191,7 +229,9 @@ struct FindMeetings {
       if (p < 0) continue;
       for (Index t = touch_start[p]; t < touch_start[p + 1]; ++t) {
         const ContactBox<Real>& box = boxes[touch[t] / Block::neighbors];
-        if (!within_reach(boxes[b], box, reach) || (pass == ContactPass::self && !may_oppose(boxes[b], box))) continue;
+        if (!within_reach(boxes[b], box, reach) ||
+            (pass == ContactPass::self && !may_oppose(boxes[b].normals, box.normals)))
+          continue;
         add_bases_near(bins[b].block, bins[touch[t] / Block::neighbors], box, reach, meeting.near);
       }
     }
@@ -386,9 +426,17 @@ Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactW
   ContactFields<Real>& f = work.self;
   f.starts.resize_discard(b.bin_count);
   f.needed.resize_discard(b.bin_count);
-  MarkSelf<Real> mark{b.bins.data(),  b.boxes.data(),           b.bin_patch.data(),    b.touch_start.data(),
-                      b.touch.data(), mesh.self_contact.data(), mesh.kinematic.data(), reach,
-                      nullptr,        f.starts.data()};
+  MarkSelf<Real> mark{b.bins.data(),
+                      b.boxes.data(),
+                      b.cell_normals.data(),
+                      b.bin_patch.data(),
+                      b.touch_start.data(),
+                      b.touch.data(),
+                      mesh.self_contact.data(),
+                      mesh.kinematic.data(),
+                      reach,
+                      nullptr,
+                      f.starts.data()};
   for_each_pack(ex, "contact list", b.bin_count, mark);
   mark.opposed = f.starts.data();
   mark.mark = f.needed.data();
@@ -448,8 +496,7 @@ void list_active(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, Contac
   parallel_for(ex, "contact list", f.count, MarkSamples{f.bin_of.data(), f.flags.data(), f.pairs.data()});
   make_list(ex, f.pairs, f.count, f.starts, f.active);
   parallel_for(ex, "contact list", mesh.samples, FillIndex{0, f.pairs.data()});
-  parallel_for(ex, "contact list", f.active.count,
-               MarkListed{f.listed.data(), f.active.items.data(), f.pairs.data()});
+  parallel_for(ex, "contact list", f.active.count, MarkListed{f.listed.data(), f.active.items.data(), f.pairs.data()});
   f.flags.resize_discard(mesh.vertices);
   parallel_for(ex, "contact list", mesh.vertices,
                FlagPushed{mesh.sample_corner_start.data(), mesh.sample_corner.data(), f.pairs.data(), f.flags.data()});
@@ -464,8 +511,13 @@ void list_active(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, Contac
 template <class Real>
 void list_reactions(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, ContactFields<Real>& f) {
   f.starts.resize_discard(f.meeting_count + 1);
-  EmitReactions emit{f.meetings.data(), mesh.kinematic.data(), pass == ContactPass::self ? 6 : 1, f.meeting_count,
-                     f.starts.data(),   nullptr,               nullptr};
+  EmitReactions emit{f.meetings.data(),
+                     mesh.kinematic.data(),
+                     pass == ContactPass::self ? 6 : 1,
+                     f.meeting_count,
+                     f.starts.data(),
+                     nullptr,
+                     nullptr};
   parallel_for(ex, "contact list", f.meeting_count + 1, emit);
   const Index pairs = exclusive_scan(ex, "contact list", f.starts, f.starts, f.meeting_count + 1);
   f.pair_keys.resize_discard(pairs);
@@ -488,11 +540,11 @@ void list_reactions(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, Con
 
 template <class Real>
 void list_pass(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const Index* chosen, int reach,
-               const ContactPlace<Real>* places, ContactFields<Real>& f) {
+               const ContactPlace<Real>* places, bool cell_normals, ContactFields<Real>& f) {
   f.meeting_count = f.slot_count = f.active.count = f.pushed.count = f.reacting.count = 0;
   f.summed.count = f.meeting.count = f.adding.count = 0;
   if (f.count == 0) return;
-  sort_samples(ex, mesh, pass, chosen, places, f);
+  sort_samples(ex, mesh, pass, chosen, places, cell_normals, f);
   find_meetings(ex, mesh, pass, reach, f);
   list_active(ex, mesh, pass, f);
   list_reactions(ex, mesh, pass, f);
@@ -500,8 +552,8 @@ void list_pass(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const In
 
 /// All lists, from the positions at which the state says vertices are listed.
 template <class Real>
-void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
-                const SolidState<Real>& state, ContactWorkspace<Real>& work) {
+void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const SolidState<Real>& state,
+                ContactWorkspace<Real>& work) {
   const bool printed = constants.spec.form == ContactSpec::Form::paper;
   const auto reach = static_cast<int>(state.listed_reach);
   SamplesView<Real> samples = samples_of(mesh, state);
@@ -509,10 +561,11 @@ void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& c
   place_samples(ex, mesh, samples, constants, work);
   work.bodies.count = mesh.samples;
   const ContactPass pass = printed ? ContactPass::paper : ContactPass::bodies;
-  list_pass<Real>(ex, mesh, pass, nullptr, reach, work.places.data(), work.bodies);
-  if (work.any_self && !printed) {
+  const bool self = work.any_self && !printed;
+  list_pass<Real>(ex, mesh, pass, nullptr, reach, work.places.data(), self, work.bodies);
+  if (self) {
     work.self.count = choose_for_self(ex, mesh, reach, work);
-    list_pass(ex, mesh, ContactPass::self, work.self.pairs.data(), reach, work.places.data(), work.self);
+    list_pass(ex, mesh, ContactPass::self, work.self.pairs.data(), reach, work.places.data(), false, work.self);
   }
   work.listed = true;
 }
@@ -537,8 +590,7 @@ void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants
   const double cells = std::sqrt(static_cast<double>(drift.speed)) * dt / constants.dx;
   const auto reach = [&](double most) { return constants.spec.rest_offset + 2 * most < 1 ? 1 : 2; };
   const bool holds = known && static_cast<double>(drift.moved) <= usable_skin * constants.dx &&
-                     static_cast<double>(drift.turned) <= turn_limit * turn_limit &&
-                     reach(cells) <= state.listed_reach;
+                     static_cast<double>(drift.turned) <= turn_limit * turn_limit && reach(cells) <= state.listed_reach;
   if (holds) return;
   state.listed.resize_discard(mesh.vertices);
   parallel_for(ex, "contact list", mesh.vertices, CopyVertex<Real>{now.x, view(state.listed)});
@@ -546,9 +598,9 @@ void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants
   make_lists(ex, mesh, constants, state, work);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                    \
-  template void list_contacts(Exec&, const SolidMesh<Real>&, const ContactConstants&, double, \
-                              SolidState<Real>&, ContactWorkspace<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                                  \
+  template void list_contacts(Exec&, const SolidMesh<Real>&, const ContactConstants&, double, SolidState<Real>&, \
+                              ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

@@ -20,10 +20,11 @@ template <class Real>
 void place_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples,
                    const ContactConstants& constants, ContactWorkspace<Real>& work);
 
-/// The bins and patches of `f.count` samples: of `chosen`, or of all when that is null.
+/// The bins and patches of `f.count` samples: of `chosen`, or of all when that is null. On request also the normals of
+/// each cell.
 template <class Real>
 void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const Index* chosen,
-                  const ContactPlace<Real>* places, ContactFields<Real>& f);
+                  const ContactPlace<Real>* places, bool cell_normals, ContactFields<Real>& f);
 
 constexpr int bits_for(std::int64_t count) {
   int bits = 0;

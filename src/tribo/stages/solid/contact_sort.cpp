@@ -164,22 +164,26 @@ struct BoxBin {
   const std::uint64_t* keys;
   const Bin<3>* bins;
   ContactBox<Real>* boxes;
+  NormalRange<Real>* cell_normals;  ///< or null
 
   TRIBO_HD void operator()(Index b) const {
     const Bin<3>& bin = bins[b];
-    ContactBox<Real> box{Cell<3>::filled(Block::side), Cell<3>::zero(), 0, Vec<Real, 3>::filled(Real(1)),
-                         Vec<Real, 3>::filled(Real(-1))};
+    ContactBox<Real> box{Cell<3>::filled(Block::side), Cell<3>::zero(), 0, {}};
     for (Index i = bin.begin; i < bin.end; ++i) {
       const int flat = static_cast<int>(keys[i] & (Block::cells - 1));
       const Cell<3> cell = unflatten<3>(flat, Block::side);
-      box.cells |= std::uint64_t{1} << flat;
-      const Vec<Real, 3> n = places[listed[i]].normal;
       for (int k = 0; k < 3; ++k) {
         box.low[k] = min(box.low[k], cell[k]);
         box.high[k] = max(box.high[k], cell[k]);
-        box.normal_low[k] = min(box.normal_low[k], n[k]);
-        box.normal_high[k] = max(box.normal_high[k], n[k]);
       }
+      const Vec<Real, 3> n = places[listed[i]].normal;
+      box.normals.add(n);
+      if (cell_normals != nullptr) {
+        NormalRange<Real>& of_cell = cell_normals[Block::cells * Size{b} + flat];
+        if ((box.cells >> flat & 1) == 0) of_cell = {};
+        of_cell.add(n);
+      }
+      box.cells |= std::uint64_t{1} << flat;
     }
     for (int k = 0; k < 3; ++k) {
       box.low[k] += Block::side * bin.block[k];
@@ -283,7 +287,7 @@ void place_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real
 
 template <class Real>
 void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const Index* chosen,
-                  const ContactPlace<Real>* places, ContactFields<Real>& f) {
+                  const ContactPlace<Real>* places, bool cell_normals, ContactFields<Real>& f) {
   const Index fields = pass == ContactPass::paper ? 1 : pass == ContactPass::bodies ? mesh.bodies : 6 * mesh.bodies;
   const int field_bits = bits_for(fields);
   const int code_bits = f.count > 0 ? bits_for(f.window.count()) + bits_in_tile<3> : 0;
@@ -302,8 +306,10 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const
                WriteSampleBin<Real>{places, f.keys.data(), f.listed.data(), f.flags.data(), field_bits, f.count,
                                     f.bins.data(), f.bin_of.data()});
   f.boxes.resize_discard(f.bin_count);
+  if (cell_normals) f.cell_normals.resize_discard(Size{f.bin_count} * Block::cells);
   for_each_pack(ex, "contact sort", f.bin_count,
-                BoxBin<Real>{places, f.listed.data(), f.keys.data(), f.bins.data(), f.boxes.data()});
+                BoxBin<Real>{places, f.listed.data(), f.keys.data(), f.bins.data(), f.boxes.data(),
+                             cell_normals ? f.cell_normals.data() : nullptr});
   f.cell_start.resize_discard(Size{f.bin_count} * (Block::cells + 1));
   parallel_for(ex, "contact sort", f.bin_count * (Block::cells + 1),
                FindCell{f.bins.data(), f.keys.data(), f.cell_start.data()});
@@ -337,10 +343,10 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                   \
-  template void place_samples(Exec&, const SolidMesh<Real>&, const SamplesView<Real>&, const ContactConstants&,     \
-                              ContactWorkspace<Real>&);                                                             \
+  template void place_samples(Exec&, const SolidMesh<Real>&, const SamplesView<Real>&, const ContactConstants&,   \
+                              ContactWorkspace<Real>&);                                                           \
   template void sort_samples(Exec&, const SolidMesh<Real>&, ContactPass, const Index*, const ContactPlace<Real>*, \
-                             ContactFields<Real>&);
+                             bool, ContactFields<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

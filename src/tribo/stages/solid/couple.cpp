@@ -50,7 +50,9 @@ struct TwoGrids {
   const ContactPatch* patches;
   ContactNodeSums<Real>* nodes;
 
-  TRIBO_HD ContactNodeSums<Real>& first(Index patch, int node) const { return nodes[Size{patch} * Block::nodes + node]; }
+  TRIBO_HD ContactNodeSums<Real>& first(Index patch, int node) const {
+    return nodes[Size{patch} * Block::nodes + node];
+  }
 
   /// Out of the body (eq. 45). Where its normals cancel, in a thin sheet or at a sharp edge, the side on which the
   /// particles are decides instead: any direction keeps momentum and energy, and only its quality differs.
@@ -124,9 +126,7 @@ struct CoupleNode {
       const Real mobility = fixed ? Real(0) : Real(1) / m1;
       const Real reduced = Real(1) / (mobility + Real(1) / m2);
       const Real push = reduced * approach;  // eqs 47, 48
-      const auto impulse = [&](Real rub) {
-        return speed > Real(0) ? n * push + along * (rub / speed) : n * push;
-      };
+      const auto impulse = [&](Real rub) { return speed > Real(0) ? n * push + along * (rub / speed) : n * push; };
       if (printed) {  // eqs 49, 50: each side has a cap of its own
         const Real rub1 = min(friction[body] * push / m1, speed), rub2 = min(friction[body] * push / m2, speed);
         const Vec<Real, 3> change1 = impulse(rub1 * m1) * (Real(1) / m1);
@@ -177,8 +177,8 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
               ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   const Index nodes = fields.block_count * ContactBlock::nodes;
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
-  const TwoGrids<Real> grids{grid.blocks,          grid.block_count,          grid.nodes,
-                             work.found.data(),    fields.blocks.data(),      fields.block_start.data(),
+  const TwoGrids<Real> grids{grid.blocks,           grid.block_count,     grid.nodes,
+                             work.found.data(),     fields.blocks.data(), fields.block_start.data(),
                              fields.patches.data(), fields.nodes.data()};
   parallel_for(ex, "couple", nodes,
                CoupleNode<Real>{grids, mesh.own_friction.data(), mesh.kinematic.data(),
@@ -187,10 +187,10 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
       reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, LargerSpeed<Real>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                    \
-  template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                       \
-                               CouplingWorkspace<Real>&);                                                          \
-  template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&,        \
+#define TRIBO_INSTANTIATE(Real)                                                                             \
+  template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                \
+                               CouplingWorkspace<Real>&);                                                   \
+  template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&, \
                          ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)

@@ -23,9 +23,10 @@ void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactField
 /// particles' grid after its own forces meets the fields of the bodies, one body after the other. Changes the
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each
 /// pair keeps its momentum. In the paper's form it changes the velocities of its field as printed, and contact among
-/// bodies reads them from there (eq. 51). Returns the largest velocity component it leaves on the particles' grid [m/s].
+/// bodies reads them from there (eq. 51). Returns the largest velocity component it leaves on the particles' grid
+/// [m/s].
 template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
-            ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
+              ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND
