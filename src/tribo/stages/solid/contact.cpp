@@ -45,29 +45,6 @@ struct SampleStencil {
                 ((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3));
         }
   }
-
-  /// begin(which of the 8 blocks) asks for each that has nodes whether it is of interest; then visit(weight, node in
-  /// it) for each, and end(which).
-  template <class Begin, class Visit, class End>
-  TRIBO_HD void each_block(const Begin& begin, const Visit& visit, const End& end) const {
-    for (int at = 0; at < Block::neighbors; ++at) {
-      const Cell<3> ahead = unflatten<3>(at, 2);
-      Cell<3> low, high;  // nodes of the kernel in this block
-      for (int k = 0; k < 3; ++k) {
-        const int split = min(max(Block::side - base[k], 0), 3);
-        low[k] = ahead[k] != 0 ? split : 0;
-        high[k] = ahead[k] != 0 ? 3 : split;
-      }
-      if (low[0] >= high[0] || low[1] >= high[1] || low[2] >= high[2] || !begin(at)) continue;
-      for (int a = low[0]; a < high[0]; ++a)
-        for (int b = low[1]; b < high[1]; ++b) {
-          const Real plane = row.weight[0][a] * row.weight[1][b];
-          const int line = (((base[0] + a) & 3) * Block::side + ((base[1] + b) & 3)) * Block::side;
-          for (int c = low[2]; c < high[2]; ++c) visit(plane * row.weight[2][c], line + ((base[2] + c) & 3));
-        }
-      end(at);
-    }
-  }
 };
 
 /// m_b over the masses that share an impulse at a node. All bodies there count: each pair alone would take its two to
@@ -84,60 +61,59 @@ TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const
 template <class Real>
 struct FieldAround {
   const ContactNodeSums<Real>* block[Block::neighbors];
-  const ContactNodeSums<Real>* nothing;
 
-  TRIBO_HD FieldAround(const ContactNodeSums<Real>* nodes, const ContactNodeSums<Real>* none, const Index* patch)
-      : nothing(none) {
+  TRIBO_HD FieldAround(const ContactNodeSums<Real>* nodes, const ContactNodeSums<Real>* nothing, const Index* patch) {
     for (int at = 0; at < Block::neighbors; ++at)
       block[at] = patch[at] >= 0 ? nodes + Size{patch[at]} * Block::nodes : nothing;
   }
 };
 
-/// Sums of a field around a sample, as averages want them: with weights w, and places from the first node of the
-/// sample's block.
+/// Kernels of some samples with one base, as lanes: they reach the same nodes.
 template <class Real>
-struct SumsAround {
-  static constexpr int sums = ContactRow<Real>::sums;
-  Real sum[sums];
+struct PackAround {
+  using T = ParticlePack<Real>;
+  T weight[3][3];
+  Cell<3> base;  ///< in the block of their bin
 
-  /// All sums, or only those that do not depend on places.
-  template <bool All, class Also>
-  TRIBO_HD void add(const SampleStencil<Real>& stencil, const FieldAround<Real>& field, const Also& also) {
-    constexpr int quads = All ? sums / 4 : 2;
-    for (int k = 0; k < sums; ++k) sum[k] = Real(0);
-    NodePack<Real> part[quads];
-    int block = 0;
-    stencil.each_block(
-        [&](int at) {
-          block = at;
-          TRIBO_UNROLL
-          for (int k = 0; k < quads; ++k) part[k] = NodePack<Real>(Real(0));
-          return field.block[at] != field.nothing;
-        },
-        [&](Real w, int node) {
-          const Real* const from = field.block[block][node].sum;
-          if (!(from[0] > Real(0))) return;
-          TRIBO_UNROLL
-          for (int k = 0; k < quads; ++k) part[k] = part[k] + NodePack<Real>(w) * NodePack<Real>::load(from + 4 * k);
-          also(w, block, node);
-        },
-        [&](int at) {
-          Real own[sums];
-          TRIBO_UNROLL
-          for (int k = 0; k < quads; ++k) part[k].store(own + 4 * k);
-          if (All && at != 0) move_places(unflatten<3>(at, 2), Real(Block::side), own);
-          for (int k = 0; k < 4 * quads; ++k) sum[k] += own[k];
-        });
+  TRIBO_HD PackAround(const ContactRow<Real>* rows, int n)
+      : base(unflatten<3>(static_cast<int>(rows[0].base), Block::base_side)) {
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) {
+        Real lanes[pack_width<Real>];
+        for (int l = 0; l < pack_width<Real>; ++l) lanes[l] = rows[l < n ? l : n - 1].weight[k][j];
+        weight[k][j] = load_pack<Real>(lanes, pack_width<Real>);
+      }
+  }
+  /// Whether a sample of a field has a base that is no farther than the next along each axis: the kernels of these, and
+  /// of no others, reach the node in the middle.
+  TRIBO_HD bool next_to(const FieldAround<Real>& field) const {
+    const int x = base[0] + 1, y = base[1] + 1, z = base[2] + 1;
+    const int at = ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2);
+    return field.block[at][((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3)].sum[0] > Real(0);
+  }
+  /// visit(weights, which of the 8 blocks, node in it) for each node where a field is.
+  template <class Visit>
+  TRIBO_HD void each(const FieldAround<Real>& field, const Visit& visit) const {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) {
+        const T plane = weight[0][a] * weight[1][b];
+        for (int c = 0; c < 3; ++c) {
+          const int x = base[0] + a, y = base[1] + b, z = base[2] + c;
+          const int at = ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2);
+          const int node = ((x & 3) * Block::side + (y & 3)) * Block::side + (z & 3);
+          if (field.block[at][node].sum[0] > Real(0)) visit(plane * weight[2][c], at, node);
+        }
+      }
   }
 };
 
-/// Samples against all other fields around them.
+/// Samples against all other fields around them. Those with one base look at the same nodes, and do so together.
 template <class Real>
 struct TouchFields {
   struct Scratch {};
   const ContactRow<Real>* rows;
   const Index* chosen;  ///< bins or samples
-  const Index* listed;
+  const Index* order;
   const Index* bin_of;
   const Bin<3>* bins;
   const Index* bin_patch;
@@ -152,6 +128,7 @@ struct TouchFields {
   const Real* thickness;
   Index bodies;
   bool self;
+  bool only_next;          ///< what is farther than the next cell cannot be met in this step
   ContactRule<Real> rule;  ///< but for what the pair decides
   Vec<Real, 4>* slots;
   Index* gives;
@@ -160,59 +137,81 @@ struct TouchFields {
 
   TRIBO_HD Index body_of(Index field) const { return self ? field / 6 : field; }
 
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+  static constexpr int sums = 22;  ///< of a field, without what fills its row
+  using Lines = Real[sums][W];     ///< sums of a field around samples
+  using Ahead = T[3][3];           ///< sums of normals over the nodes that are a block ahead along an axis
+
   /// All samples of a bin.
   TRIBO_HD void operator()(const Team&, Index item, Scratch&) const {
     const Index b = chosen[item];
     for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) gives[k] = 0;
-    for (Index i = bins[b].begin; i < bins[b].end; ++i) touch(b, i);
-  }
-
-  TRIBO_HD void touch(Index b, Index i) const {
-    taken[i] = Vec<Real, 3>::zero();
-    touched[i] = 0;
-    if (meeting_start[b] == meeting_start[b + 1]) return;
-    const SampleStencil<Real> stencil(rows[i]);
-    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
-    SumsAround<Real> own_sums, other_sums;
-    bool known = false;  // own sums
-    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
-      const ContactMeeting& meeting = meetings[k];
-      Vec<Real, 4>& slot = slots[meeting.first + (i - bins[b].begin)];
-      slot = Vec<Real, 4>::zero();
-      if (!meeting.near.holds(rows[i].base)) continue;
-      const FieldAround<Real> other(nodes, nothing, meeting.patch);
-      Real share = Real(0);
-      other_sums.template add<true>(stencil, other, [&](Real w, int at, int node) {
-        const ContactNodeSums<Real>& from = other.block[at][node];
-        share += w * (from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
-      });
-      if (!(other_sums.sum[0] > Real(least_mass) * rows[i].sum[0])) continue;
-      if (!known) own_sums.template add<false>(stencil, own, [](Real, int, int) {});
-      known = true;
-      meet(b, i, meeting, own_sums.sum, other_sums.sum, share, slot);
-      if (slot[3] > Real(0)) gives[k] = 1;
+    for (Index i = bins[b].begin; i < bins[b].end;) {
+      int n = 1;
+      while (n < W && i + n < bins[b].end && rows[i + n].base == rows[i].base) ++n;
+      touch(b, i, n);
+      i += n;
     }
   }
 
-  TRIBO_HD void meet(Index b, Index i, const ContactMeeting& meeting, const Real* own, const Real* other, Real share,
-                     Vec<Real, 4>& slot) const {
+  /// Samples from i on, of one base.
+  TRIBO_HD void touch(Index b, Index i, int n) const {
+    for (int l = 0; l < n; ++l) {
+      taken[i + l] = Vec<Real, 3>::zero();
+      touched[i + l] = 0;
+    }
+    if (meeting_start[b] == meeting_start[b + 1]) return;
+    const PackAround<Real> pack(rows + i, n);
+    const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
+    Lines own_sums, other_sums;
+    bool known = false;  // own sums
+    for (Index k = meeting_start[b]; k < meeting_start[b + 1]; ++k) {
+      const ContactMeeting& meeting = meetings[k];
+      Vec<Real, 4>* const slot = slots + meeting.first + (i - bins[b].begin);
+      for (int l = 0; l < n; ++l) slot[l] = Vec<Real, 4>::zero();
+      if (!meeting.near.holds(rows[i].base)) continue;
+      const FieldAround<Real> other(nodes, nothing, meeting.patch);
+      if (only_next && !pack.next_to(other)) continue;
+      Ahead ahead;
+      add_first(pack, other, other_sums, ahead);
+      bool near = false;
+      for (int l = 0; l < n; ++l) near = near || may_touch(rows[i + l], other_sums, l);
+      if (!near) continue;
+      Real share[W];
+      add_moments(pack, own, other, ahead, other_sums, share);
+      if (!known) {
+        Ahead unused;
+        add_first(pack, own, own_sums, unused);
+      }
+      known = true;
+      for (int l = 0; l < n; ++l) {
+        meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+        if (slot[l][3] > Real(0)) gives[k] = 1;
+      }
+    }
+  }
+
+  TRIBO_HD void meet_one(Index b, Index i, int l, const ContactMeeting& meeting, const Lines& own, const Lines& other,
+                         Real share, Vec<Real, 4>& slot) const {
     const ContactRow<Real>& row = rows[i];
-    const Real m = row.sum[0], mass = other[0];
+    const Real m = row.sum[0], mass = other[0][l];
+    if (!may_touch(row, other, l)) return;
     ContactPartner<Real> partner;
-    const Real inverse = Real(1) / mass, inverse_own = Real(1) / own[0];
+    const Real inverse = Real(1) / mass, inverse_own = Real(1) / own[0][l];
     Vec<Real, 3> own_normal;
     for (int c = 0; c < 3; ++c) {
-      own_normal[c] = inverse_own * own[4 + c];
-      partner.velocity[c] = inverse * other[1 + c];
-      partner.normal[c] = inverse * other[4 + c];
+      own_normal[c] = inverse_own * own[4 + c][l];
+      partner.velocity[c] = inverse * other[1 + c][l];
+      partner.normal[c] = inverse * other[4 + c][l];
       partner.from[c] = rule.dx * row.sum[7 + c] / m;
-      partner.away[c] = rule.dx * (inverse * other[7 + c] - row.sum[7 + c] / m);
+      partner.away[c] = rule.dx * (inverse * other[7 + c][l] - row.sum[7 + c] / m);
     }
     const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
     if (!faces(row, partner, n)) return;
     for (int c = 0; c < 6; ++c) {
-      partner.planes.s[c] = inverse * rule.dx * other[10 + c];
-      partner.normals.s[c] = inverse * other[16 + c];
+      partner.planes.s[c] = inverse * rule.dx * other[10 + c][l];
+      partner.normals.s[c] = inverse * other[16 + c][l];
     }
     const bool fixed = kinematic[body_of(meeting.field)] != 0;
     partner.half = fixed ? Real(1) : Real(0.5);
@@ -227,6 +226,73 @@ struct TouchFields {
     slot[3] = fixed ? Real(0) : Real(1) / partner.share;
     taken[i] = taken[i] - P;
     touched[i] = 1;
+  }
+
+  /// Mass, momentum, normal and place. Places begin anew in each block.
+  TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line,
+                                 Ahead& ahead) {
+    constexpr int count = 10;
+    T sum[count];
+    TRIBO_UNROLL
+    for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
+    TRIBO_UNROLL
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) ahead[k][j] = T(Real(0));
+    pack.each(field, [&](const T& w, int at, int node) {
+      const Real* const from = field.block[at][node].sum;
+      TRIBO_UNROLL
+      for (int c = 0; c < 7; ++c) sum[c] += w * T(from[c]);
+      TRIBO_UNROLL
+      for (int k = 0; k < 3; ++k) {
+        const bool beyond = (at >> (2 - k) & 1) != 0;
+        sum[7 + k] += w * T(from[7 + k] + (beyond ? Real(Block::side) * from[0] : Real(0)));
+        if (!beyond) continue;
+        TRIBO_UNROLL
+        for (int j = 0; j < 3; ++j) ahead[k][j] += w * T(from[4 + j]);
+      }
+    });
+    for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
+  }
+  /// The symmetric parts of n x^T and n n^T, and the share.
+  TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
+                            const Ahead& ahead, Lines& line, Real* share) const {
+    constexpr int first = 10;
+    T sum[sums - first], shared = T(Real(0));
+    TRIBO_UNROLL
+    for (int c = 0; c < sums - first; ++c) sum[c] = T(Real(0));
+    pack.each(other, [&](const T& w, int at, int node) {
+      const ContactNodeSums<Real>& from = other.block[at][node];
+      TRIBO_UNROLL
+      for (int c = 0; c < sums - first; ++c) sum[c] += w * T(from.sum[first + c]);
+      shared += w * T(from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
+    });
+    for (int j = 0; j < 3; ++j)
+      for (int k = j; k < 3; ++k)
+        sum[Sym<Real, 3>::at(j, k)] += T(Real(Block::side)) * (j == k ? ahead[k][j] : ahead[k][j] + ahead[j][k]);
+    for (int c = first; c < sums; ++c) spill<Real>(sum[c - first], line[c]);
+    spill<Real>(shared, share);
+  }
+
+  /// Whether a partner may be near enough, judged by its center, which is where its faces are if it is flat. If it is
+  /// not, its mean normal is shorter, and they may be nearer.
+  TRIBO_HD bool may_touch(const ContactRow<Real>& row, const Lines& other, int l) const {
+    const Real m = row.sum[0], mass = other[0][l];
+    if (!(mass > Real(least_mass) * m)) return false;
+    const Real inverse = Real(1) / mass, inverse_own = Real(1) / m;
+    Real along = Real(0), back = Real(0), length = Real(0), speed = Real(0);
+    for (int c = 0; c < 3; ++c) {
+      const Real away = inverse * other[7 + c][l] - inverse_own * row.sum[7 + c];
+      const Real normal = inverse * other[4 + c][l];
+      const Real slip = inverse * other[1 + c][l] - inverse_own * row.sum[1 + c];
+      along += away * (inverse_own * row.sum[4 + c]);
+      back -= away * normal;
+      length += normal * normal;
+      speed += slip * slip;
+    }
+    length = sqrt(length);
+    const Real gap = length > Real(flat_enough) ? min(along, back / length) : along;
+    const Real bent = Real(3) * max(Real(1) - length, Real(0)) + Real(0.01);
+    return rule.dx * (gap - bent) < rule.rest_gap + sqrt(speed) * rule.dt;
   }
 
   /// Of all kinematic bodies around, when they are several: they share what one would do alone.
@@ -274,7 +340,7 @@ struct TouchFields {
     if (gap < Real(-deepest_cells) * rule.dx) return none;
     if (self) {
       const Real most = Real(self_depth_cells) * rule.dx;
-      const Real thin = Real(self_depth_thickness) * thickness[listed[i]];
+      const Real thin = Real(self_depth_thickness) * thickness[order[i]];
       if (dot(partner.away, face) < -(thin < most ? thin : most)) return none;
     }
     const Index a = body_of(bins[b].group), o = body_of(meeting.field);
@@ -292,7 +358,7 @@ struct TouchSample {
   TouchFields<Real> fields;
   TRIBO_HD void operator()(Index item) const {
     const Index i = fields.chosen[item];
-    fields.touch(fields.bin_of[i], i);
+    fields.touch(fields.bin_of[i], i, 1);
   }
 };
 struct ClearIndex {
@@ -366,7 +432,7 @@ template <class Real>
 struct TakeImpulse {
   const ContactRow<Real>* rows;
   const Index* active;  ///< places, or null: all
-  const Index* listed;
+  const Index* order;
   const Index* bin_of;
   const Index* bin_patch;
   const Vec<Real, 3>* taken;  ///< or null
@@ -396,7 +462,7 @@ struct TakeImpulse {
       });
       P += rows[i].sum[0] * dv;
     }
-    for (int c = 0; c < 3; ++c) impulse[c][listed[i]] = P[c];
+    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = P[c];
   }
 };
 
@@ -405,7 +471,7 @@ struct TakeImpulse {
 template <class Real>
 struct TouchAsPrinted {
   const ContactRow<Real>* rows;
-  const Index* listed;
+  const Index* order;
   const Index* bin_of;
   const Index* bin_patch;
   const ContactNodeSums<Real>* nodes;
@@ -429,7 +495,7 @@ struct TouchAsPrinted {
       for (int c = 0; c < 3; ++c) relative[c] += w * (sums.sum[1 + c] / sums.sum[0]);
     });
     const Real vn = dot(relative, n);
-    const Index a = sample_body[listed[i]];
+    const Index a = sample_body[order[i]];
     Vec<Real, 3> dv = Vec<Real, 3>::zero();
     if (vn < Real(0)) {
       const Vec<Real, 3> slip = relative - vn * n;
@@ -439,7 +505,7 @@ struct TouchAsPrinted {
       if (speed > Real(0)) dv += ((cap < speed ? cap : speed) / speed) * slip;
     }
     touched[i] = vn < Real(0) ? 1 : 0;
-    for (int c = 0; c < 3; ++c) impulse[c][listed[i]] = row.sum[0] * dv[c];
+    for (int c = 0; c < 3; ++c) impulse[c][order[i]] = row.sum[0] * dv[c];
   }
 };
 
@@ -475,7 +541,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
   f.gives.resize_discard(f.meeting_count);
   TouchFields<Real> touch{f.rows.data(),
                           f.meeting.items.data(),
-                          f.listed.data(),
+                          f.order.data(),
                           f.bin_of.data(),
                           f.bins.data(),
                           f.bin_patch.data(),
@@ -490,6 +556,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                           work.thickness.data(),
                           mesh.bodies,
                           self,
+                          state.listed_reach < 2,
                           rule,
                           f.slots.data(),
                           f.gives.data(),
@@ -512,7 +579,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                          f.reactions.data(), self, f.change.data()});
   parallel_for(
       ex, "contact", f.active.count,
-      TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.listed.data(), f.bin_of.data(), f.bin_patch.data(),
+      TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
                         f.taken.data(), f.change_of.data(), nullptr, f.change.data(), view(f.impulse)});
   push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return touched;
@@ -521,7 +588,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
 template <class Real>
 Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f, SolidState<Real>& state) {
   parallel_for(ex, "contact", f.count,
-               TouchAsPrinted<Real>{f.rows.data(), f.listed.data(), f.bin_of.data(), f.bin_patch.data(), f.nodes.data(),
+               TouchAsPrinted<Real>{f.rows.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(), f.nodes.data(),
                                     mesh.sample_body.data(), mesh.friction.data(), mesh.bodies, view(f.impulse),
                                     f.touched.data()});
   push_vertices(ex, mesh, &f.pushed, f.impulse, state);
@@ -578,7 +645,7 @@ void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Rea
   const ContactFields<Real>& f = work.bodies;
   work.impulse.resize_discard(mesh.samples);
   parallel_for(ex, "contact", f.count,
-               TakeImpulse<Real>{f.rows.data(), nullptr, f.listed.data(), f.bin_of.data(), f.bin_patch.data(), nullptr,
+               TakeImpulse<Real>{f.rows.data(), nullptr, f.order.data(), f.bin_of.data(), f.bin_patch.data(), nullptr,
                                  nullptr, work.needed.data(), node_change.data(), view(work.impulse)});
   push_vertices(ex, mesh, nullptr, work.impulse, state);
 }

@@ -133,7 +133,6 @@ struct ContactFields {
   Array<Bin<3>> bins;  ///< group: the field
   Array<ContactBox<Real>> boxes;
   Array<NormalRange<Real>> cell_normals;  ///< of each cell of each bin; of bodies that may touch themselves
-  Array<Index> cell_start;                ///< of each bin, one more than it has cells
   Array<Cell<3>> blocks;
   Array<Index> block_start;  ///< first patch; fields ascend
   Array<ContactPatch> patches;
@@ -152,6 +151,8 @@ struct ContactFields {
   Array<Index> reaction_start, reactions;  ///< of each of these: 8 meeting + neighbor
   Array<Index> change_of;                  ///< of each patch: its place in `reacting`, or -1
   // of each step
+  Array<Index> order;       ///< sample at each place: those of a bin in the order of their bases
+  Array<Index> base_start;  ///< of each bin, one more than it has bases
   Array<ContactRow<Real>> rows;
   Array<Vec<Real, 9>> gradient;        ///< of velocity in cells times mass, row-major; affine scatter only
   Array<ContactNodeSums<Real>> nodes;  ///< of each patch, and a block of zeros
@@ -175,7 +176,7 @@ struct ContactFields {
       sum += list->items.bytes();
     for (const Array<Index>* a :
          {&listed, &bin_of, &block_start, &touch, &touch_start, &bin_patch, &meeting_start, &needed, &reaction_start,
-          &reactions, &change_of, &cell_start, &gives, &touched, &pairs, &flags, &starts})
+          &reactions, &change_of, &order, &base_start, &gives, &touched, &pairs, &flags, &starts})
       sum += a->bytes();
     return sum;
   }

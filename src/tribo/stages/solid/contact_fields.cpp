@@ -29,6 +29,61 @@ struct KernelAround {
   }
 };
 
+/// Puts the samples of a bin into the order of their bases, and those of one base into that of the list: then they
+/// read and add to the same nodes one after the other.
+template <class Real>
+struct OrderBin {
+  struct Scratch {
+    Index start[Block::bases + 1];
+  };
+  SamplesView<Real> samples;
+  Real inverse_dx;
+  const Index* chosen;  ///< bins, or null: all
+  const Bin<3>* bins;
+  const Index* listed;
+  Index* base;  ///< of the sample at each place of the list
+  Index* order;
+  Index* base_start;
+
+  TRIBO_HD void operator()(const Team& team, Index i, Scratch& scratch) const {
+    const Index b = chosen != nullptr ? chosen[i] : i;
+    const Bin<3> bin = bins[b];
+    for (Index s = bin.begin + team.rank(); s < bin.end; s += Team::size)
+      base[s] = KernelAround<Real>(samples.position(listed[s]), inverse_dx, bin.block).base();
+    team.barrier();
+    Index* const start = scratch.start;
+    if constexpr (Team::size == 1) {
+      for (int c = 0; c <= Block::bases; ++c) start[c] = 0;
+      for (Index s = bin.begin; s < bin.end; ++s) ++start[base[s] + 1];
+    } else {  // a base for each thread, and another one
+      for (int c = team.rank(); c < Block::bases; c += Team::size) {
+        Index count = 0;
+        for (Index s = bin.begin; s < bin.end; ++s) count += base[s] == c ? 1 : 0;
+        start[c + 1] = count;
+      }
+      team.barrier();
+    }
+    if (team.rank() == 0) {
+      start[0] = bin.begin;
+      for (int c = 0; c < Block::bases; ++c) start[c + 1] += start[c];
+    }
+    team.barrier();
+    for (int c = team.rank(); c <= Block::bases; c += Team::size)
+      base_start[Size{b} * (Block::bases + 1) + c] = start[c];
+    if constexpr (Team::size == 1) {
+      for (Index s = bin.begin; s < bin.end; ++s) order[start[base[s]]++] = listed[s];
+    } else {
+      for (int c = team.rank(); c < Block::bases; c += Team::size) {
+        Index to = start[c];
+        if (to == start[c + 1]) continue;
+        for (Index s = bin.begin; s < bin.end; ++s)
+          if (base[s] == c) order[to++] = listed[s];
+      }
+      team.barrier();  // the next item uses the same memory
+    }
+  }
+};
+
 /// Velocity gradient of the tet behind a sample (formulas D.4): C = [v_k - v_0] Ds^-1; none of a flat one.
 template <class Real>
 TRIBO_HD Mat<Real, 3> gradient_behind(const SamplesView<Real>& samples, const FieldView<const Index, 4>& tet, Index t) {
@@ -62,7 +117,7 @@ struct WriteRow {
   SamplesView<Real> samples;
   Real dx, inverse_dx;
   const Index* active;  ///< places, or null: all
-  const Index* listed;
+  const Index* order;
   const Index* bin_of;
   const Bin<3>* bins;
   const Index* bin_patch;
@@ -81,7 +136,7 @@ struct WriteRow {
       for (int k = 0; k < Block::neighbors; ++k) adds = adds || (patch[k] >= 0 && needed[patch[k]] != 0);
       if (!adds) return;
     }
-    const Index q = listed[i];
+    const Index q = order[i];
     const Real m = samples.sample_mass[q];
     ContactRow<Real>& row = rows[i];
     const Vec<Real, 3> v = samples.velocity(q);
@@ -124,7 +179,7 @@ struct SumPatch {
   };
   const ContactRow<Real>* rows;
   const Vec<Real, 9>* gradient;  ///< or null
-  const Index* cell_start;
+  const Index* base_start;
   const Index* touch_start;
   const Index* touch;
   const Index* chosen;  ///< patches, or null: those that are needed
@@ -148,16 +203,18 @@ struct SumPatch {
     }
   }
 
-  /// visit(sample, block ahead of its bin's) for the samples of a bin that may reach the block: of bins behind it not
-  /// those of the first cells.
+  /// visit(sample, block ahead of its bin's) for the samples of a bin that reach the block: of the block itself all but
+  /// those whose base is in the next one, of blocks behind it those with the last bases.
   template <class Visit>
   TRIBO_HD void each_run(Index value, const Visit& visit) const {
     const Cell<3> ahead = unflatten<3>(value % Block::neighbors, 2);
-    const Index* const start = cell_start + Size{value / Block::neighbors} * (Block::cells + 1);
-    for (int x = ahead[0]; x < Block::side; ++x)
-      for (int y = ahead[1]; y < Block::side; ++y) {
-        const int row = (x * Block::side + y) * Block::side;
-        for (Index s = start[row + ahead[2]]; s < start[row + Block::side]; ++s) visit(s, ahead);
+    const Index* const start = base_start + Size{value / Block::neighbors} * (Block::bases + 1);
+    const auto begin = [&](int k) { return ahead[k] != 0 ? Block::side - 2 : 0; };
+    const auto end = [&](int k) { return ahead[k] != 0 ? Block::base_side : Block::side; };
+    for (int x = begin(0); x < end(0); ++x)
+      for (int y = begin(1); y < end(1); ++y) {
+        const int row = (x * Block::base_side + y) * Block::base_side;
+        for (Index s = start[row + begin(2)]; s < start[row + end(2)]; ++s) visit(s, ahead);
       }
   }
 
@@ -210,7 +267,6 @@ struct SumPatch {
       shift[k] = Block::side * ahead[k] - base[k];
       low[k] = max(-shift[k], 0);
       high[k] = min(3 - shift[k], Block::side);
-      if (low[k] >= high[k]) return;
     }
     Real own[ContactRow<Real>::sums];
     for (int k = 0; k < ContactRow<Real>::sums; ++k) own[k] = row.sum[k];
@@ -288,12 +344,22 @@ struct FieldMaker {
   ContactFields<Real>& f;
   const Index* needed;  ///< or null
 
+  void order() const {
+    f.pairs.resize_discard(f.count);
+    f.order.resize_discard(f.count);
+    f.base_start.resize_discard(Size{f.bin_count} * (Block::bases + 1));
+    const Index* const chosen = needed == nullptr ? f.adding.items.data() : nullptr;
+    for_each_team<typename OrderBin<Real>::Scratch>(
+        ex, "contact fields", needed == nullptr ? f.adding.count : f.bin_count,
+        OrderBin<Real>{samples, Real(1 / constants.dx), chosen, f.bins.data(), f.listed.data(), f.pairs.data(),
+                       f.order.data(), f.base_start.data()});
+  }
   void write_rows(bool velocities) const {
     f.rows.resize_discard(f.count);
     if (constants.spec.affine) f.gradient.resize_discard(f.count);
     const Index* const active = needed == nullptr ? f.active.items.data() : nullptr;
     parallel_for(ex, "contact fields", needed == nullptr ? f.active.count : f.count,
-                 WriteRow<Real>{samples, Real(constants.dx), Real(1 / constants.dx), active, f.listed.data(),
+                 WriteRow<Real>{samples, Real(constants.dx), Real(1 / constants.dx), active, f.order.data(),
                                 f.bin_of.data(), f.bins.data(), f.bin_patch.data(), needed, f.rows.data(),
                                 mesh.triangle_tet.data(), view(mesh.tet), gradient(), velocities});
   }
@@ -302,7 +368,7 @@ struct FieldMaker {
     f.nodes.resize_discard(Size{f.patch_count + 1} * Block::nodes);
     for_each_team<typename SumPatch<Real, Quads>::Scratch>(
         ex, "contact fields", patch_items(),
-        SumPatch<Real, Quads>{f.rows.data(), gradient(), f.cell_start.data(), f.touch_start.data(), f.touch.data(),
+        SumPatch<Real, Quads>{f.rows.data(), gradient(), f.base_start.data(), f.touch_start.data(), f.touch.data(),
                               patches(), all_needed(), f.nodes.data()});
   }
   void sum_masses() const {
@@ -327,6 +393,7 @@ void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& 
                  const SolidState<Real>& state, const Index* needed, ContactFields<Real>& f) {
   if (needed == nullptr ? f.active.count == 0 : f.count == 0) return;
   const FieldMaker<Real> maker{ex, mesh, constants, samples_of(mesh, state), f, needed};
+  maker.order();
   maker.write_rows(false);
   maker.template sum<ContactRow<Real>::sums / 4>();
   maker.sum_masses();

@@ -134,29 +134,6 @@ struct WriteSampleBin {
   }
 };
 
-/// First sample of each cell of a bin, and one past its last.
-struct FindCell {
-  const Bin<3>* bins;
-  const std::uint64_t* keys;
-  Index* cell_start;
-
-  TRIBO_HD void operator()(Index i) const {
-    const Bin<3>& bin = bins[i / (Block::cells + 1)];
-    const auto cell = static_cast<std::uint64_t>(i % (Block::cells + 1));
-    Index low = bin.begin;
-    Index high = bin.end;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      if ((keys[middle] & (Block::cells - 1)) < cell) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    cell_start[i] = low;
-  }
-};
-
 template <class Real>
 struct BoxBin {
   const ContactPlace<Real>* places;
@@ -310,9 +287,6 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const
   for_each_pack(ex, "contact sort", f.bin_count,
                 BoxBin<Real>{places, f.listed.data(), f.keys.data(), f.bins.data(), f.boxes.data(),
                              cell_normals ? f.cell_normals.data() : nullptr});
-  f.cell_start.resize_discard(Size{f.bin_count} * (Block::cells + 1));
-  parallel_for(ex, "contact sort", f.bin_count * (Block::cells + 1),
-               FindCell{f.bins.data(), f.keys.data(), f.cell_start.data()});
 
   f.starts.resize_discard(f.bin_count + 1);
   f.bin_patch.resize_discard(Size{f.bin_count} * Block::neighbors);
