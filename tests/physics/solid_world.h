@@ -431,6 +431,7 @@ struct SolidWorld {
     send(seed.triangles, mesh.triangle);
     send(seed.triangle_tet, mesh.triangle_tet);
     send(seed.tets, mesh.tet);
+    send(volume, mesh.volume);
     send(seed.x, state.x);
     send(seed.v, state.v);
     state.count = mesh.vertices;

@@ -632,6 +632,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
   parallel_for(ex, "contact", f.count,
                TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
                                  f.taken.data(), f.change_of.data(), f.change.data(), view(work.impulse)});
+  if (self) keep_spin(ex, mesh, state, work);
   push_vertices(ex, mesh, state, work);
   return touched;
 }
@@ -690,6 +691,7 @@ void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& const
   for (const ContactSample& sample : seed.samples) thickness.push_back(static_cast<Real>(sample.thickness));
   copy_to_device(ex, push.data(), work.push, static_cast<Index>(push.size()));
   copy_to_device(ex, thickness.data(), work.thickness, static_cast<Index>(thickness.size()));
+  load_spin(ex, seed, work.spin);
 }
 
 template <class Real>

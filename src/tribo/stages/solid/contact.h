@@ -133,6 +133,32 @@ struct ContactFields {
   }
 };
 
+/// Some of what follows each other in an array.
+struct ContactRun {
+  Index begin, end;
+};
+/// What samples weigh and take, about the origin.
+struct SpinSums {
+  double mass;
+  Vec<double, 3> place;   ///< m x
+  Sym<double, 3> square;  ///< m x x^T
+  Vec<double, 3> torque;  ///< x cross P
+};
+/// Sums over the samples of bodies, in fixed runs: of samples, of runs, and one for each body.
+struct SpinWorkspace {
+  static constexpr int levels = 3;
+  Index count[levels] = {0, 0, 0};
+  Array<ContactRun> runs[levels];
+  Array<SpinSums> sums[levels];
+  Array<Index> place;  ///< of each body among those that are summed, or -1
+
+  std::size_t bytes() const {
+    std::size_t sum = place.bytes();
+    for (int k = 0; k < levels; ++k) sum += runs[k].bytes() + sums[k].bytes();
+    return sum;
+  }
+};
+
 /// Scratch memory of contact, and what it computes once from the seed.
 template <class Real>
 struct ContactWorkspace {
@@ -142,9 +168,11 @@ struct ContactWorkspace {
   Array<ContactPlace<Real>> places;  ///< of samples
   ContactFields<Real> bodies, self;
   Field<Real, 3> impulse;  ///< of each sample [kg m/s]
+  SpinWorkspace spin;
 
   std::size_t bytes() const {
-    return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes();
+    return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes() +
+           spin.bytes();
   }
 };
 

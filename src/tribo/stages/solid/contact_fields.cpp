@@ -193,20 +193,24 @@ struct MarkSelf {
     mark[b] = found;
   }
 };
+template <class Real>
 struct MarkSamples {
   const Index* bin_of;
   const Index* mark;
+  const Index* order;
+  UprightSample<Real> upright;
+  Index count;
   Index* flags;
-  TRIBO_HD void operator()(Index i) const { flags[i] = mark[bin_of[i]]; }
+  TRIBO_HD void operator()(Index i) const {
+    flags[i] = i < count && mark[bin_of[i]] != 0 && upright(order[i]) ? 1 : 0;
+  }
 };
 struct ListMarked {
-  const Index* bin_of;
-  const Index* mark;
   const Index* order;
-  const Index* place;
+  const Index* place;  ///< of each sample, one more than there are
   Index* chosen;
   TRIBO_HD void operator()(Index i) const {
-    if (mark[bin_of[i]] != 0) chosen[place[i]] = order[i];
+    if (place[i + 1] > place[i]) chosen[place[i]] = order[i];
   }
 };
 
@@ -675,12 +679,13 @@ void place_samples(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real
 
 /// Lists in `work.self.pairs` the samples that may touch their own body, and those around. Returns how many.
 template <class Real>
-Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactWorkspace<Real>& work) {
+Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples, int reach,
+                      ContactWorkspace<Real>& work) {
   const ContactFields<Real>& b = work.bodies;
   ContactFields<Real>& f = work.self;
   f.starts.resize_discard(b.bin_count);
   f.needed.resize_discard(b.bin_count);
-  f.flags.resize_discard(b.count);
+  f.flags.resize_discard(b.count + 1);
   f.pairs.resize_discard(b.count);
   MarkSelf<Real> mark{b.bins.data(),  b.boxes.data(),           b.bin_patch.data(),    b.touch_start.data(),
                       b.touch.data(), mesh.self_contact.data(), mesh.kinematic.data(), reach,
@@ -689,10 +694,11 @@ Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactW
   mark.opposed = f.starts.data();
   mark.mark = f.needed.data();
   for_each_pack(ex, "contact sort", b.bin_count, mark);
-  parallel_for(ex, "contact sort", b.count, MarkSamples{b.bin_of.data(), f.needed.data(), f.flags.data()});
-  const Index count = exclusive_scan(ex, "contact sort", f.flags, f.flags, b.count);
-  parallel_for(ex, "contact sort", b.count,
-               ListMarked{b.bin_of.data(), f.needed.data(), b.order.data(), f.flags.data(), f.pairs.data()});
+  const UprightSample<Real> upright{samples, mesh.triangle_tet.data(), view(mesh.tet), mesh.volume.data()};
+  parallel_for(ex, "contact sort", b.count + 1,
+               MarkSamples<Real>{b.bin_of.data(), f.needed.data(), b.order.data(), upright, b.count, f.flags.data()});
+  const Index count = exclusive_scan(ex, "contact sort", f.flags, f.flags, b.count + 1);
+  parallel_for(ex, "contact sort", b.count, ListMarked{b.order.data(), f.flags.data(), f.pairs.data()});
   return count;
 }
 
@@ -815,7 +821,7 @@ void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& 
   const bool self = pass == ContactPass::self;
   ContactFields<Real>& f = self ? work.self : work.bodies;
   if (self) {
-    f.count = choose_for_self(ex, mesh, reach, work);
+    f.count = choose_for_self(ex, mesh, samples, reach, work);
   } else {
     place_samples(ex, mesh, samples, constants, work);
     f.count = mesh.samples;

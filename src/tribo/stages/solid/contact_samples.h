@@ -45,6 +45,27 @@ struct SamplesView {
   }
 };
 
+/// Whether the tet behind a sample is as it should be: the normal of one that is inside out, or nearly flat on the way
+/// there or back, says nothing of where the body is. Such samples do not touch their own body: it would hold the knots
+/// that elastic forces undo.
+template <class Real>
+struct UprightSample {
+  SamplesView<Real> samples;
+  const Index* triangle_tet;
+  FieldView<const Index, 4> tet;
+  const Real* volume;  ///< of tets at rest [m^3]
+
+  TRIBO_HD bool operator()(Index q) const {
+    constexpr Real least = Real(0.05);  // of det F
+    const Index t = triangle_tet[samples.sample_triangle[q]];
+    const Vec<Real, 3> x0 = samples.vertex(samples.x, tet[0][t]);
+    const Vec<Real, 3> a = samples.vertex(samples.x, tet[1][t]) - x0;
+    const Vec<Real, 3> b = samples.vertex(samples.x, tet[2][t]) - x0;
+    const Vec<Real, 3> c = samples.vertex(samples.x, tet[3][t]) - x0;
+    return dot(cross(a, b), c) > least * Real(6) * volume[t];
+  }
+};
+
 /// Sums of a ContactRow with places measured from `blocks * side` cells farther back.
 template <class Real>
 TRIBO_HD void move_places(const Cell<3>& blocks, Real side, Real* sum) {
@@ -81,6 +102,15 @@ inline Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
 /// Gives `work.impulse` to the vertices.
 template <class Real>
 void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// Which samples `keep_spin` sums, in which order.
+void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work);
+
+/// Takes the torque from `work.impulse` of each body that has no driven vertex, when it touched itself. What a sample
+/// gives and what its partner gets lie apart, by as much as a cell where the grid is coarse, and a tangled body would
+/// come out spinning. A rotation of the boundary as a whole takes it away; momentum stays.
+template <class Real>
+void keep_spin(Exec& ex, const SolidMesh<Real>& mesh, const SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 /// All bodies against colliders. Returns the samples in contact.
 template <class Real>
