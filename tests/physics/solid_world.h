@@ -160,6 +160,7 @@ struct SolidWorld {
   std::vector<ColliderSpec> collider_specs;
   Vec3 gravity = Vec3::zero();
   ContactCounts counts;
+  std::vector<bool> held;  ///< vertices that `pin` holds
 
   explicit SolidWorld(int threads = 1) : ex(threads) {}
 
@@ -207,6 +208,14 @@ struct SolidWorld {
     stuff.push_back(of);
     return b;
   }
+  /// Holds the vertices of a body that `where` names, by their places at rest.
+  template <class Where>
+  void pin(int b, const Where& where) {
+    held.resize(seed.rest.size(), false);
+    each(b, [&](std::int32_t p) {
+      if (where(rest(p))) held[static_cast<std::size_t>(p)] = true;
+    });
+  }
   void add_collider(const Shape<double>& shape, double friction) {
     ColliderSpec spec;
     spec.shape = shape;
@@ -217,6 +226,7 @@ struct SolidWorld {
 
   /// Everything on the device, for a contact grid of spacing dx.
   void begin(double dx) {
+    held.resize(seed.rest.size(), false);
     constants.dx = dx;
     constants.gravity = length(gravity);
     constants.spec = seed.contact;
@@ -357,7 +367,7 @@ struct SolidWorld {
     for (std::size_t b = 0; b < seed.bodies.size(); ++b)
       if (!stuff[b].kinematic)
         each(static_cast<int>(b), [&](std::int32_t p) {
-          set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
+          if (!held[static_cast<std::size_t>(p)]) set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
         });
   }
 
@@ -393,7 +403,7 @@ struct SolidWorld {
       const SolidBody& body = seed.bodies[b];
       each(static_cast<int>(b), [&](std::int32_t p) {
         vertex_body.push_back(static_cast<Index>(b));
-        inverse_mass[static_cast<std::size_t>(p)] = body.kinematic ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
+        inverse_mass[static_cast<std::size_t>(p)] = body.kinematic || held[static_cast<std::size_t>(p)] ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
       });
       kinematic.push_back(body.kinematic ? 1 : 0);
       self_contact.push_back(body.self_contact ? 1 : 0);

@@ -47,14 +47,16 @@ struct SampleStencil {
   }
 };
 
-/// m_b over the masses that share an impulse at a node. All bodies there count: each pair alone would take its two to
-/// the velocity they have in common, and several pairs together would overshoot. A body has up to six fields of its
-/// own; of those only the two that meet count.
+/// Share of the other field in an impulse at a node, over its mass. All bodies there count: each pair alone would take
+/// its two to the velocity they have in common, and several pairs together would overshoot. A body has up to six fields
+/// of its own; of those only the two that meet count.
 template <class Real>
-TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
-  if (!self) return own.sum[ContactNodeSums<Real>::inverse_total];
+TRIBO_HD Real share_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
+  if (!self) return other.sum[ContactNodeSums<Real>::inverse_total];
   const Real sum = own.sum[0] + other.sum[0];
-  return sum > Real(0) ? Real(1) / sum : Real(0);
+  if (!(sum > Real(0))) return Real(0);
+  const Real excess = other.sum[ContactNodeSums<Real>::driven] > Real(0) ? other.sum[0] * driven_excess(other) : Real(0);
+  return share_per_mass(other, Real(1) / sum, sum, excess);
 }
 
 /// The nodes of a field in the blocks around a bin; of blocks where it has none, nodes of nothing.
@@ -129,8 +131,9 @@ struct TouchFields {
 
   using T = ParticlePack<Real>;
   static constexpr int W = pack_width<Real>;
-  static constexpr int sums = 22;  ///< of a field, without what fills its row
-  using Lines = Real[sums][W];     ///< sums of a field around samples
+  static constexpr int sums = 22;  ///< of a field, without shares
+  static constexpr int driven = sums;
+  using Lines = Real[sums + 1][W];  ///< sums of a field around samples, and its driven mass
 
   /// All samples of a bin.
   TRIBO_HD void operator()(Index b) const {
@@ -190,7 +193,9 @@ struct TouchFields {
       partner.normals.s[c] = inverse * other[16 + c][l];
     }
     const bool fixed = kinematic[body_of(meeting.field)] != 0;
-    partner.half = fixed ? Real(1) : Real(0.5);
+    // Samples of what is driven do nothing, and those that meet it all.
+    partner.half =
+        fixed ? Real(1) : Real(0.5) * ((Real(1) - inverse_own * own[driven][l]) + inverse * other[driven][l]);
     partner.share = share;
     if (fixed) {
       const Real all = mass_of_kinematic(SampleStencil<Real>(row, keys[i]), b);
@@ -204,10 +209,10 @@ struct TouchFields {
     touched[i] = 1;
   }
 
-  /// Mass, momentum, normal and place.
+  /// Mass, momentum, normal and place, and driven mass.
   TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line) {
     constexpr int count = 10;
-    T sum[count];
+    T sum[count], held = T(Real(0));
     TRIBO_UNROLL
     for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
     pack.each(field, [&](const T& w, int at, int node) {
@@ -217,8 +222,10 @@ struct TouchFields {
       TRIBO_UNROLL
       for (int k = 0; k < 3; ++k)  // places begin anew in each block
         sum[7 + k] += w * T(from[7 + k] + (at >> (2 - k) & 1 ? Real(Block::side) * from[0] : Real(0)));
+      held += w * T(from[ContactNodeSums<Real>::driven]);
     });
     for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
+    spill<Real>(held, line[driven]);
   }
   /// The symmetric parts of n x^T and n n^T, and the share.
   TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
@@ -234,7 +241,7 @@ struct TouchFields {
       if (at != 0) move_places(unflatten<3>(at, 2), Real(Block::side), moved);
       TRIBO_UNROLL
       for (int c = 0; c < sums - first; ++c) sum[c] += w * T(moved[first + c]);
-      shared += w * T(from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
+      shared += w * T(from.sum[0] * share_at(self, own.block[at][node], from));
     });
     for (int c = first; c < sums; ++c) spill<Real>(sum[c - first], line[c]);
     spill<Real>(shared, share);
@@ -369,8 +376,8 @@ struct WriteReaction {
   }
 };
 
-/// Change of a block's node velocities by what samples of other fields gave: R_bi / m_bi,
-/// R_bi = sum_q P_q w m_bi/M / Phi_q.
+/// Change of a block's node velocities by what samples of other fields gave: (1 - d) R_bi / m_bi,
+/// R_bi = sum_q P_q w Phi_bi / Phi_q. What is driven takes its part d to where it is held.
 template <class Real>
 struct ReactOnPatch {
   struct Scratch {
@@ -402,7 +409,7 @@ struct ReactOnPatch {
       add(team, meeting, unflatten<3>(which, 2), scratch.given);
       for (int i = team.rank(); i < Block::nodes; i += Team::size)
         if (squared_norm(scratch.given[i]) > Real(0) && others[i].sum[0] > Real(0))
-          scratch.change[i] += inverse_mass_at(self, owns[i], others[i]) * scratch.given[i];
+          scratch.change[i] += (free_part(others[i]) * share_at(self, owns[i], others[i])) * scratch.given[i];
     }
     for (int i = team.rank(); i < Block::nodes; i += Team::size) change[Size{r} * Block::nodes + i] = scratch.change[i];
   }

@@ -47,7 +47,8 @@ template <class Real>
 struct ContactRow {
   static constexpr int sums = 24;  ///< whole registers
   /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
-  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing.
+  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing, and the mass that driven vertices
+  /// have of it.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
 };
@@ -55,7 +56,8 @@ struct ContactRow {
 /// Sums over the samples of one field at a node. Places are in cells from the first node of the node's own block.
 template <class Real>
 struct ContactNodeSums {
-  static constexpr int inverse_total = 22;  ///< place of 1 over the mass of all fields at this node [1/kg]
+  static constexpr int inverse_total = 22;  ///< place of what `SumFields` leaves there [1/kg]
+  static constexpr int driven = 23;
   Real sum[ContactRow<Real>::sums];
 };
 

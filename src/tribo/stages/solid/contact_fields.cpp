@@ -376,7 +376,8 @@ struct WriteRow {
         row.sum[10 + at] = j == k ? n[j] * row.sum[7 + j] : n[j] * row.sum[7 + k] + n[k] * row.sum[7 + j];
         row.sum[16 + at] = (j == k ? m : 2 * m) * n[j] * n[k];
       }
-    row.sum[22] = row.sum[23] = Real(0);
+    row.sum[ContactNodeSums<Real>::inverse_total] = Real(0);
+    row.sum[ContactNodeSums<Real>::driven] = m * samples.driven(q);
     if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int r = 0; r < 3; ++r)
@@ -636,7 +637,7 @@ struct SumPatch {
   }
 };
 
-/// Mass of all fields at a node.
+/// Share of each field at a node over its mass, from the masses of all.
 template <class Real>
 struct SumFields {
   const ContactPatch* patches;
@@ -648,10 +649,15 @@ struct SumFields {
     const Index patch = i / Block::nodes;
     if (needed != nullptr && needed[patch] == 0) return;
     const Index block = patches[patch].block;
-    Real total = Real(0);
-    for (Index p = block_start[block]; p < block_start[block + 1]; ++p)
-      if (needed == nullptr || needed[p] != 0) total += nodes[Size{p} * Block::nodes + i % Block::nodes].sum[0];
-    nodes[i].sum[ContactNodeSums<Real>::inverse_total] = total > Real(0) ? Real(1) / total : Real(0);
+    Real total = Real(0), excess = Real(0);
+    for (Index p = block_start[block]; p < block_start[block + 1]; ++p) {
+      if (needed != nullptr && needed[p] == 0) continue;
+      const ContactNodeSums<Real>& node = nodes[Size{p} * Block::nodes + i % Block::nodes];
+      total += node.sum[0];
+      if (node.sum[ContactNodeSums<Real>::driven] > Real(0)) excess += node.sum[0] * driven_excess(node);
+    }
+    const Real inverse_total = total > Real(0) ? Real(1) / total : Real(0);
+    nodes[i].sum[ContactNodeSums<Real>::inverse_total] = share_per_mass(nodes[i], inverse_total, total, excess);
   }
 };
 

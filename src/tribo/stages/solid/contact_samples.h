@@ -22,6 +22,7 @@ struct SamplesView {
   const Index* sample_triangle;
   const Index* sample_body;
   const Real* sample_mass;
+  const Real* inverse_mass;  ///< of vertices, 0 of driven ones
 
   TRIBO_HD Vec<Real, 3> vertex(const FieldView<const Real, 3>& field, Index at) const {
     return {{field[0][at], field[1][at], field[2][at]}};
@@ -35,6 +36,13 @@ struct SamplesView {
   }
   TRIBO_HD Vec<Real, 3> position(Index q) const { return blend(x, q); }
   TRIBO_HD Vec<Real, 3> velocity(Index q) const { return blend(v, q); }
+  /// Part of an impulse that goes to driven vertices, and so to what drives them.
+  TRIBO_HD Real driven(Index q) const {
+    const Index t = sample_triangle[q];
+    Real part = Real(0);
+    for (int k = 0; k < 3; ++k) part += inverse_mass[triangle[k][t]] > Real(0) ? Real(0) : weight[k][q];
+    return part;
+  }
   /// Outward normal of the face; none, that is 0, of a face without area.
   TRIBO_HD Vec<Real, 3> normal(Index q) const {
     const Index t = sample_triangle[q];
@@ -66,6 +74,28 @@ struct UprightSample {
   }
 };
 
+/// Part of what moves at a node that nothing drives; never quite 0, so that masses stay finite.
+template <class Real>
+TRIBO_HD Real free_part(const ContactNodeSums<Real>& node) {
+  const Real part = Real(1) - node.sum[ContactNodeSums<Real>::driven] / node.sum[0];
+  return part > Real(1e-4) ? part : Real(1e-4);
+}
+/// Mass m/(1 - d) - m by which a field with a driven part d seems heavier than it is, over m.
+template <class Real>
+TRIBO_HD Real driven_excess(const ContactNodeSums<Real>& node) {
+  const Real free = free_part(node);
+  return (Real(1) - free) / free;
+}
+/// Share Phi_b of a field in the impulses at a node, over its mass m_b: 1/T with the mass T of all fields there, and
+/// more when it is driven. As the only driven one it counts with the mass M = m/(1 - d) that it seems to have,
+///   M/(M - m + T) = m/T + (1 - m/T) (M - m)/(M - m + T);
+/// several share what is last. What is free and near something driven meets as if that were not there.
+template <class Real>
+TRIBO_HD Real share_per_mass(const ContactNodeSums<Real>& node, Real inverse_total, Real total, Real total_excess) {
+  if (!(node.sum[ContactNodeSums<Real>::driven] > Real(0))) return inverse_total;
+  return inverse_total + (Real(1) - node.sum[0] * inverse_total) * driven_excess(node) / (total_excess + total);
+}
+
 /// Sums of a ContactRow with places measured from `blocks * side` cells farther back.
 template <class Real>
 TRIBO_HD void move_places(const Cell<3>& blocks, Real side, Real* sum) {
@@ -84,7 +114,8 @@ SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>
           view(mesh.sample_weight),
           mesh.sample_triangle.data(),
           mesh.sample_body.data(),
-          mesh.sample_mass.data()};
+          mesh.sample_mass.data(),
+          mesh.inverse_mass.data()};
 }
 
 /// Number of samples whose entry is 1.
