@@ -161,6 +161,7 @@ struct SolidWorld {
   Vec3 gravity = Vec3::zero();
   ContactCounts counts;
   std::vector<bool> held;  ///< vertices that `pin` holds
+  Field<double, 3> begin_velocity;
 
   explicit SolidWorld(int threads = 1) : ex(threads) {}
 
@@ -240,6 +241,10 @@ struct SolidWorld {
 
   /// A step of elasticity, contact and motion.
   void step(double dt) {
+    begin_velocity.resize_discard(state.count);
+    for (int k = 0; k < 3; ++k)
+      std::copy_n(state.v.c[k].data(), state.count, begin_velocity.c[k].data());
+    work.begin = &begin_velocity;
     elastic(dt);
     const auto placed = colliders.place(ex, collider_specs, 0, dt, {});
     counts = contact_step(ex, mesh, constants, placed, dt, state, work);
@@ -444,6 +449,7 @@ struct SolidWorld {
     send(volume, mesh.volume);
     send(seed.x, state.x);
     send(seed.v, state.v);
+    send(std::vector<Vec3>(seed.samples.size(), Vec3::zero()), state.slip);
     state.count = mesh.vertices;
   }
 };

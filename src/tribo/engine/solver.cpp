@@ -601,7 +601,7 @@ std::uint64_t Solver<Real, D>::state_hash() {
     add_numbers(&solids_.state.stable_dt, 1);
     add_numbers(&solids_.state.speed, 1);
     each_column(solids_.state, [&](const char*, auto& field) {
-      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count, hash);
+      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count_of(field), hash);
     });
   }
   return hash;
@@ -628,7 +628,7 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   };
   each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
   if (!solids_.empty())
-    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count, name, field); });
+    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
 }
 
 template <class Real, int D>
@@ -670,7 +670,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   };
   each_column(state_.particles, [&](const char* name, auto& field) { take(n, name, field); });
   if (vertices > 0)
-    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count, name, field); });
+    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {

@@ -24,6 +24,8 @@ constexpr double flat_enough = 0.3;
 /// Contact within a body: how far beyond the other part a sample may be.
 constexpr double self_depth_cells = 0.5;
 constexpr double self_depth_thickness = 0.4;
+/// Part of a slip that friction wins back in a step, where it can.
+constexpr double hold_part = 0.05;
 
 /// Nodes around a sorted sample.
 template <class Real>
@@ -55,7 +57,8 @@ TRIBO_HD Real share_at(bool self, const ContactNodeSums<Real>& own, const Contac
   if (!self) return other.sum[ContactNodeSums<Real>::inverse_total];
   const Real sum = own.sum[0] + other.sum[0];
   if (!(sum > Real(0))) return Real(0);
-  const Real excess = other.sum[ContactNodeSums<Real>::driven] > Real(0) ? other.sum[0] * driven_excess(other) : Real(0);
+  const Real excess =
+      other.sum[ContactNodeSums<Real>::driven] > Real(0) ? other.sum[0] * driven_excess(other) : Real(0);
   return share_per_mass(other, Real(1) / sum, sum, excess);
 }
 
@@ -122,7 +125,8 @@ struct TouchFields {
   const Real* thickness;
   Index bodies;
   bool self;
-  ContactRule<Real> rule;  ///< but for what the pair decides
+  ContactRule<Real> rule;   ///< but for what the pair decides
+  FieldView<Real, 3> slip;  ///< of samples, where anything is held
   Vec<Real, 4>* slots;
   Vec<Real, 3>* taken;
   Index* touched;
@@ -133,7 +137,8 @@ struct TouchFields {
   static constexpr int W = pack_width<Real>;
   static constexpr int sums = 22;  ///< of a field, without shares
   static constexpr int driven = sums;
-  using Lines = Real[sums + 1][W];  ///< sums of a field around samples, and its driven mass
+  static constexpr int begin = sums + 1;
+  using Lines = Real[sums + 4][W];  ///< sums of a field around samples, its driven mass, and what it began with
 
   /// All samples of a bin.
   TRIBO_HD void operator()(Index b) const {
@@ -151,7 +156,31 @@ struct TouchFields {
       taken[i + l] = Vec<Real, 3>::zero();
       touched[i + l] = 0;
     }
-    if (meeting_start[b] == meeting_start[b + 1]) return;
+    Held held[W];
+    for (int l = 0; l < n; ++l) held[l] = begin_holding(i + l);
+    if (meeting_start[b] < meeting_start[b + 1]) meet_all(b, i, n, held);
+    for (int l = 0; l < n; ++l) end_holding(i + l, held[l]);
+  }
+
+  /// Slip of a sample, and with its normal impulses as weights the slips that its partners leave it.
+  struct Held {
+    Vec<Real, 3> slip, next;
+    Real weight;
+  };
+  TRIBO_HD Held begin_holding(Index i) const {
+    Held held{Vec<Real, 3>::zero(), Vec<Real, 3>::zero(), Real(0)};
+    if (rule.hold > Real(0))
+      for (int c = 0; c < 3; ++c) held.slip[c] = slip[c][order[i]];
+    return held;
+  }
+  /// What shakes leaves its partner for some steps; what leaves it for good forgets.
+  TRIBO_HD void end_holding(Index i, const Held& held) const {
+    if (!(rule.hold > Real(0))) return;
+    const Vec<Real, 3> s = held.weight > Real(0) ? (Real(1) / held.weight) * held.next : Real(0.9) * held.slip;
+    for (int c = 0; c < 3; ++c) slip[c][order[i]] = s[c];
+  }
+
+  TRIBO_HD void meet_all(Index b, Index i, int n, Held* held) const {
     const PackAround<Real> pack(rows + i, n, keys[i]);
     const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
     Lines own_sums, other_sums;
@@ -167,12 +196,12 @@ struct TouchFields {
       known = true;
       add_first(pack, other, other_sums);
       add_moments(pack, own, other, other_sums, share);
-      for (int l = 0; l < n; ++l) meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+      for (int l = 0; l < n; ++l) meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l], held[l]);
     }
   }
 
   TRIBO_HD void meet_one(Index b, Index i, int l, const ContactMeeting& meeting, const Lines& own, const Lines& other,
-                         Real share, Vec<Real, 4>& slot) const {
+                         Real share, Vec<Real, 4>& slot, Held& held) const {
     const ContactRow<Real>& row = rows[i];
     const Real m = row.sum[0], mass = other[0][l];
     if (!(mass > Real(least_mass) * m)) return;
@@ -201,20 +230,28 @@ struct TouchFields {
       const Real all = mass_of_kinematic(SampleStencil<Real>(row, keys[i]), b);
       partner.share = all > Real(0) ? mass / all : Real(1);
     }
-    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
+    Vec<Real, 3> s = held.slip;
+    if (rule.hold > Real(0))
+      for (int c = 0; c < 3; ++c)
+        s[c] += rule.dt * (row.sum[ContactNodeSums<Real>::begin + c] / m - inverse * other[begin + c][l]);
+    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n, s);
     if (!(squared_norm(P) > Real(0))) return;
+    const Real weight = dot(P, n);
+    held.weight += weight;
+    held.next += weight * s;
     for (int c = 0; c < 3; ++c) slot[c] = P[c];
     slot[3] = fixed ? Real(0) : Real(1) / partner.share;
     taken[i] = taken[i] - P;
     touched[i] = 1;
   }
 
-  /// Mass, momentum, normal and place, and driven mass.
+  /// Mass, momentum, normal and place, driven mass, and momentum at the step's begin.
   TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line) {
     constexpr int count = 10;
-    T sum[count], held = T(Real(0));
+    T sum[count], held = T(Real(0)), began[3];
     TRIBO_UNROLL
     for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
+    for (int c = 0; c < 3; ++c) began[c] = T(Real(0));
     pack.each(field, [&](const T& w, int at, int node) {
       const Real* const from = field.block[at][node].sum;
       TRIBO_UNROLL
@@ -223,9 +260,12 @@ struct TouchFields {
       for (int k = 0; k < 3; ++k)  // places begin anew in each block
         sum[7 + k] += w * T(from[7 + k] + (at >> (2 - k) & 1 ? Real(Block::side) * from[0] : Real(0)));
       held += w * T(from[ContactNodeSums<Real>::driven]);
+      TRIBO_UNROLL
+      for (int k = 0; k < 3; ++k) began[k] += w * T(from[ContactNodeSums<Real>::begin + k]);
     });
     for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
     spill<Real>(held, line[driven]);
+    for (int k = 0; k < 3; ++k) spill<Real>(began[k], line[begin + k]);
   }
   /// The symmetric parts of n x^T and n n^T, and the share.
   TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
@@ -280,7 +320,7 @@ struct TouchFields {
   }
 
   TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
-                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
+                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n, Vec<Real, 3>& s) const {
     const Vec<Real, 3> none = Vec<Real, 3>::zero();
     const Vec<Real, 3> face = normal_of(row);
     Vec<Real, 3> v;
@@ -300,7 +340,7 @@ struct TouchFields {
     pair.friction = friction[a * bodies + o];
     pair.restitution = restitution[a] < restitution[o] ? restitution[a] : restitution[o];
     pair.push = push[a] > push[o] ? push[a] : push[o];
-    return contact_impulse(pair, partner, v, n, gap);
+    return contact_impulse(pair, partner, v, n, gap, s);
   }
 };
 
@@ -532,10 +572,10 @@ struct PushVertex {
 };
 
 template <class Real>
-struct ClearImpulse {
-  FieldView<Real, 3> impulse;
+struct ClearVectors {
+  FieldView<Real, 3> vectors;
   TRIBO_HD void operator()(Index q) const {
-    for (int c = 0; c < 3; ++c) impulse[c][q] = Real(0);
+    for (int c = 0; c < 3; ++c) vectors[c][q] = Real(0);
   }
 };
 template <class Real>
@@ -596,9 +636,13 @@ bool gather_reactions(Exec& ex, bool self, ContactFields<Real>& f) {
 
 /// One pass of the balanced form over fields that are made. Returns the samples in contact.
 template <class Real>
-Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real>& rule, bool self,
-                   ContactFields<Real>& f, SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  if (f.meeting_count == 0) return 0;
+Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule, bool self, ContactFields<Real>& f,
+                   SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  rule.hold = !self && work.begin != nullptr && state.slip.used ? Real(hold_part) : Real(0);
+  if (f.meeting_count == 0) {
+    if (rule.hold > Real(0)) parallel_for(ex, "contact", mesh.samples, ClearVectors<Real>{view(state.slip)});
+    return 0;
+  }
   f.slots.resize_discard(f.slot_count);
   f.taken.resize_discard(f.count);
   f.touched.resize_discard(f.count);
@@ -620,6 +664,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                                 mesh.bodies,
                                 self,
                                 rule,
+                                view(state.slip),
                                 f.slots.data(),
                                 f.taken.data(),
                                 f.touched.data()};
@@ -635,7 +680,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
     parallel_for(ex, "contact", f.patch_count, FillIndex{-1, f.change_of.data()});
   }
   work.impulse.resize_discard(mesh.samples);
-  if (f.count < mesh.samples) parallel_for(ex, "contact", mesh.samples, ClearImpulse<Real>{view(work.impulse)});
+  if (f.count < mesh.samples) parallel_for(ex, "contact", mesh.samples, ClearVectors<Real>{view(work.impulse)});
   parallel_for(ex, "contact", f.count,
                TakeImpulse<Real>{f.rows.data(), f.keys.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
                                  f.taken.data(), f.change_of.data(), f.change.data(), view(work.impulse)});

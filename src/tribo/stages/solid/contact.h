@@ -45,10 +45,10 @@ struct ContactPlace {
 /// A sample as the grid takes it: what it adds to a node, but for the weight.
 template <class Real>
 struct ContactRow {
-  static constexpr int sums = 24;  ///< whole registers
+  static constexpr int sums = 28;  ///< whole registers
   /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
-  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing, and the mass that driven vertices
-  /// have of it.
+  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing, the mass that driven vertices
+  /// have of it, and mass times the velocity at the step's begin.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
 };
@@ -58,6 +58,7 @@ template <class Real>
 struct ContactNodeSums {
   static constexpr int inverse_total = 22;  ///< place of what `SumFields` leaves there [1/kg]
   static constexpr int driven = 23;
+  static constexpr int begin = 24;
   Real sum[ContactRow<Real>::sums];
 };
 
@@ -168,6 +169,8 @@ struct ContactWorkspace {
   Array<Real> thickness;  ///< behind each sample [m]
   bool any_self = false;
   Array<ContactPlace<Real>> places;  ///< of samples
+  /// Velocities of vertices at the step's begin, by which samples that stick are held in place; null: nothing is held.
+  const Field<Real, 3>* begin = nullptr;
   ContactFields<Real> bodies, self;
   Field<Real, 3> impulse;  ///< of each sample [kg m/s]
   SpinWorkspace spin;

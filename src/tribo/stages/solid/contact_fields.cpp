@@ -378,6 +378,9 @@ struct WriteRow {
       }
     row.sum[ContactNodeSums<Real>::inverse_total] = Real(0);
     row.sum[ContactNodeSums<Real>::driven] = m * samples.driven(q);
+    const Vec<Real, 3> begin = samples.blend(samples.begin, q);
+    for (int k = 0; k < 3; ++k) row.sum[ContactNodeSums<Real>::begin + k] = m * begin[k];
+    row.sum[ContactNodeSums<Real>::begin + 3] = Real(0);
     if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int r = 0; r < 3; ++r)
@@ -823,7 +826,7 @@ void sum_fields(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& 
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, ContactPass pass,
                  bool everywhere, int reach, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  const SamplesView<Real> samples = samples_of(mesh, state);
+  const SamplesView<Real> samples = samples_of(mesh, state, work);
   const bool self = pass == ContactPass::self;
   ContactFields<Real>& f = self ? work.self : work.bodies;
   if (self) {

@@ -22,7 +22,8 @@ struct SamplesView {
   const Index* sample_triangle;
   const Index* sample_body;
   const Real* sample_mass;
-  const Real* inverse_mass;  ///< of vertices, 0 of driven ones
+  const Real* inverse_mass;        ///< of vertices, 0 of driven ones
+  FieldView<const Real, 3> begin;  ///< velocities at the step's begin, or those of now
 
   TRIBO_HD Vec<Real, 3> vertex(const FieldView<const Real, 3>& field, Index at) const {
     return {{field[0][at], field[1][at], field[2][at]}};
@@ -107,7 +108,8 @@ TRIBO_HD void move_places(const Cell<3>& blocks, Real side, Real* sum) {
 }
 
 template <class Real>
-SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>& state) {
+SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>& state,
+                             const ContactWorkspace<Real>& work) {
   return {view(state.x),
           view(state.v),
           view(mesh.triangle),
@@ -115,7 +117,8 @@ SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>
           mesh.sample_triangle.data(),
           mesh.sample_body.data(),
           mesh.sample_mass.data(),
-          mesh.inverse_mass.data()};
+          mesh.inverse_mass.data(),
+          view(work.begin != nullptr ? *work.begin : state.v)};
 }
 
 /// Number of samples whose entry is 1.

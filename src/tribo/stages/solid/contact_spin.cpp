@@ -124,7 +124,7 @@ template <class Real>
 void keep_spin(Exec& ex, const SolidMesh<Real>& mesh, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   SpinWorkspace& spin = work.spin;
   if (spin.count[2] == 0) return;
-  const SamplesView<Real> samples = samples_of(mesh, state);
+  const SamplesView<Real> samples = samples_of(mesh, state, work);
   const Field<Real, 3>& impulse = work.impulse;
   for (int level = 0; level < SpinWorkspace::levels; ++level) spin.sums[level].resize_discard(spin.count[level]);
   parallel_for(ex, "contact", spin.count[0],
