@@ -80,7 +80,7 @@ TEST(SolidContact, BlockSlidesDownASlabWithCoulombsFriction) {
 }
 TEST(SolidContact, BlockSticksToASlab) {
   BlockOnSlab scene(h, 0.4, slope, 13, false);
-  scene.w.run(0.2, scene.dt);
+  scene.w.run(0.4, scene.dt);
   const double from = dot(scene.w.center(scene.block), scene.ahead);
   scene.w.run(0.2, scene.dt);
   EXPECT_LT(std::abs(dot(scene.w.center(scene.block), scene.ahead) - from), 0.001 * 0.2);
