@@ -221,6 +221,33 @@ TEST(Solid, SameBytesAfterResumeAndForAnyThreads) {
   }
 }
 
+/// What sticks remembers how far it slipped: that is part of the state.
+TEST(Solid, SameBytesAfterResumeWhereBodiesStick) {
+  const std::string scene =
+      R"({"tribo": 1, "fps": 50, "duration": 10, "gravity": [3, -9, 0], "grid": {"dx": 0.1}, "time": {"dt_max": 0.002},
+          "materials": {"m": {"model": "fixed_corotated", "density": 1000, "youngs_modulus": 2e5, "poisson_ratio": 0.3}},
+          "objects": [
+            {"type": "solid", "kinematic": true, "shape": {"box": [0.6, 0.2, 0.6]}, "element_size": 0.2, "material": "m",
+             "at": [0, -0.1, 0], "friction": 0.8},
+            {"type": "solid", "shape": {"box": [0.2, 0.2, 0.2]}, "element_size": 0.1, "material": "m",
+             "at": [0, 0.145, 0], "friction": 0.8}]})";
+  const auto run = [&](bool stop) {
+    Simulation simulation = simulate(scene);
+    for (int k = 0; k < 20; ++k) simulation.step();
+    if (stop) {
+      double largest = 0;
+      for (const Vec<double, 3>& s : state_column(simulation, "solid.slip")) largest = std::max(largest, norm(s));
+      EXPECT_GT(largest, 0) << "nothing sticks";
+      const Container saved = simulation.checkpoint();
+      simulation = simulate(scene);
+      simulation.restore(saved);
+    }
+    for (int k = 0; k < 20; ++k) simulation.step();
+    return simulation.state_hash();
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
 TEST(Solid, FramesShowItsSurface) {
   Lone lone;
   lone.element = 0.1;
