@@ -177,6 +177,25 @@ TEST_P(Resting, MeshStaysOnABed) {
   EXPECT_GT(simulation.measure()[0].low[1], 0.16);
 }
 
+/// A plate much lighter than the sand on it, held at all its vertices, holds the sand.
+TEST(Coupling, SandStaysOnAPinnedPlate) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "fps": 20, "duration": 10, "grid": {"dx": 0.04},
+          "materials": {"foam": {"model": "fixed_corotated", "density": 20, "youngs_modulus": 1e4, "poisson_ratio": 0.3},
+                        "sand": {"model": "drucker_prager", "density": 1600, "youngs_modulus": 1e5, "poisson_ratio": 0.3,
+                                 "friction_angle": 35}},
+          "objects": [
+            {"name": "plate", "type": "solid", "shape": {"box": [0.4, 0.08, 0.4]}, "element_size": 0.08, "material": "foam",
+             "at": [0, -0.04, 0], "friction": 0.6, "pins": [{"shape": {"box": [1, 1, 1]}}]},
+            {"name": "sand", "type": "particles", "shape": {"box": [0.12, 0.1, 0.12]}, "material": "sand",
+             "at": [0, 0.08, 0]}]})");
+  while (simulation.time() < 0.4) simulation.advance_frame();
+  const ObjectSums sand = simulation.measure()[1];
+  RecordProperty("lowest_mm", fmt::format("{:.1f}", 1000 * sand.low[1]));
+  EXPECT_GT(sand.low[1], 0);
+  EXPECT_LT(std::abs(velocity(sand)[1]), 0.02);
+}
+
 /// A body on a bed of jelly, taken off at some speed, keeps it.
 TEST(Coupling, NothingSticks) {
   const std::string scene =

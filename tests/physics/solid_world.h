@@ -160,6 +160,8 @@ struct SolidWorld {
   std::vector<ColliderSpec> collider_specs;
   Vec3 gravity = Vec3::zero();
   ContactCounts counts;
+  std::vector<bool> held;  ///< vertices that `pin` holds
+  Field<double, 3> begin_velocity;
 
   explicit SolidWorld(int threads = 1) : ex(threads) {}
 
@@ -207,6 +209,14 @@ struct SolidWorld {
     stuff.push_back(of);
     return b;
   }
+  /// Holds the vertices of a body that `where` names, by their places at rest.
+  template <class Where>
+  void pin(int b, const Where& where) {
+    held.resize(seed.rest.size(), false);
+    each(b, [&](std::int32_t p) {
+      if (where(rest(p))) held[static_cast<std::size_t>(p)] = true;
+    });
+  }
   void add_collider(const Shape<double>& shape, double friction) {
     ColliderSpec spec;
     spec.shape = shape;
@@ -217,6 +227,7 @@ struct SolidWorld {
 
   /// Everything on the device, for a contact grid of spacing dx.
   void begin(double dx) {
+    held.resize(seed.rest.size(), false);
     constants.dx = dx;
     constants.gravity = length(gravity);
     constants.spec = seed.contact;
@@ -230,6 +241,10 @@ struct SolidWorld {
 
   /// A step of elasticity, contact and motion.
   void step(double dt) {
+    begin_velocity.resize_discard(state.count);
+    for (int k = 0; k < 3; ++k)
+      std::copy_n(state.v.c[k].data(), state.count, begin_velocity.c[k].data());
+    work.begin = &begin_velocity;
     elastic(dt);
     const auto placed = colliders.place(ex, collider_specs, 0, dt, {});
     counts = contact_step(ex, mesh, constants, placed, dt, state, work);
@@ -357,7 +372,7 @@ struct SolidWorld {
     for (std::size_t b = 0; b < seed.bodies.size(); ++b)
       if (!stuff[b].kinematic)
         each(static_cast<int>(b), [&](std::int32_t p) {
-          set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
+          if (!held[static_cast<std::size_t>(p)]) set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
         });
   }
 
@@ -393,7 +408,7 @@ struct SolidWorld {
       const SolidBody& body = seed.bodies[b];
       each(static_cast<int>(b), [&](std::int32_t p) {
         vertex_body.push_back(static_cast<Index>(b));
-        inverse_mass[static_cast<std::size_t>(p)] = body.kinematic ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
+        inverse_mass[static_cast<std::size_t>(p)] = body.kinematic || held[static_cast<std::size_t>(p)] ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
       });
       kinematic.push_back(body.kinematic ? 1 : 0);
       self_contact.push_back(body.self_contact ? 1 : 0);
@@ -431,8 +446,10 @@ struct SolidWorld {
     send(seed.triangles, mesh.triangle);
     send(seed.triangle_tet, mesh.triangle_tet);
     send(seed.tets, mesh.tet);
+    send(volume, mesh.volume);
     send(seed.x, state.x);
     send(seed.v, state.v);
+    send(std::vector<Vec3>(seed.samples.size(), Vec3::zero()), state.slip);
     state.count = mesh.vertices;
   }
 };

@@ -99,6 +99,7 @@ ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, doubl
 
 template <class Real>
 double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt) {
+  contact.begin = &work.v_start;
   list_contacts(ex, mesh, contact_constants, dt, state, contact);
   find_particles(ex, grid, contact.bodies, coupling);
   make_body_fields(ex, mesh, contact_constants, &coupling.found, state, contact);
@@ -118,6 +119,7 @@ double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, 
 template <class Real>
 void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time,
                                double dt, bool coupled) {
+  contact.begin = &work.v_start;
   if (coupled) {
     contacts = contact_impulses(ex, mesh, contact_constants, colliders, dt, state, contact);
   } else {
@@ -164,7 +166,7 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() + state.x.bytes() +
-                    state.v.bytes() + state.C.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+                    state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();

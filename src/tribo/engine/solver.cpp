@@ -602,7 +602,7 @@ std::uint64_t Solver<Real, D>::state_hash() {
     add_numbers(&solids_.state.speed, 1);
     add_numbers(&solids_.state.listed_reach, 1);
     each_column(solids_.state, [&](const char*, auto& field) {
-      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count, hash);
+      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count_of(field), hash);
     });
   }
   return hash;
@@ -630,7 +630,7 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
   if (!solids_.empty()) {
     visit("solid.listed_reach", DType::f64, 1, &solids_.state.listed_reach);
-    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count, name, field); });
+    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
   }
 }
 
@@ -675,7 +675,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   if (vertices > 0) {
     solids_.state.listed_reach = expect_array<double>(checkpoint, "solid.listed_reach", 1)[0];
     solids_.contact.listed = false;
-    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count, name, field); });
+    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   }
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);

@@ -12,21 +12,30 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Vertices of all bodies, in the order of the seed: they are never sorted.
+/// Vertices of all bodies and samples of their boundaries, in the order of the seed: they are never sorted.
 template <class Real>
 struct SolidState {
   Field<Real, 3> x;         ///< [m]
   Field<Real, 3> v;         ///< [m/s]
   Field<Real, 9> C;         ///< affine velocity on the damping grid, row-major [1/s]; only bodies that have one use it
+  /// Of samples: how far they crept from where they stuck to another body [m]; none of one body alone.
+  Field<Real, 3> slip;
   Field<Real, 3> listed;    ///< positions from which contact was listed [m]
   double listed_reach = 0;  ///< cells that these lists look ahead; 0: there are none
   Index count = 0;
+  Index samples = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v},
-                      NamedColumn{"solid.C", &SolidState::C}, NamedColumn{"solid.listed", &SolidState::listed}};
+                      NamedColumn{"solid.C", &SolidState::C}, NamedColumn{"solid.slip", &SolidState::slip},
+                      NamedColumn{"solid.listed", &SolidState::listed}};
+  }
+  /// Items of a column.
+  template <class Column>
+  Index count_of(const Column& column) const {
+    return static_cast<const void*>(&column) == &slip ? samples : count;
   }
 };
 

@@ -24,6 +24,8 @@ constexpr double flat_enough = 0.3;
 /// Contact within a body: how far beyond the other part a sample may be.
 constexpr double self_depth_cells = 0.5;
 constexpr double self_depth_thickness = 0.4;
+/// Part of a slip that friction wins back in a step, where it can.
+constexpr double hold_part = 0.05;
 
 /// Nodes around a sorted sample.
 template <class Real>
@@ -47,14 +49,17 @@ struct SampleStencil {
   }
 };
 
-/// m_b over the masses that share an impulse at a node. All bodies there count: each pair alone would take its two to
-/// the velocity they have in common, and several pairs together would overshoot. A body has up to six fields of its
-/// own; of those only the two that meet count.
+/// Share of the other field in an impulse at a node, over its mass. All bodies there count: each pair alone would take
+/// its two to the velocity they have in common, and several pairs together would overshoot. A body has up to six fields
+/// of its own; of those only the two that meet count.
 template <class Real>
-TRIBO_HD Real inverse_mass_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
-  if (!self) return own.sum[ContactNodeSums<Real>::inverse_total];
+TRIBO_HD Real share_at(bool self, const ContactNodeSums<Real>& own, const ContactNodeSums<Real>& other) {
+  if (!self) return other.sum[ContactNodeSums<Real>::inverse_total];
   const Real sum = own.sum[0] + other.sum[0];
-  return sum > Real(0) ? Real(1) / sum : Real(0);
+  if (!(sum > Real(0))) return Real(0);
+  const Real excess =
+      other.sum[ContactNodeSums<Real>::driven] > Real(0) ? other.sum[0] * driven_excess(other) : Real(0);
+  return share_per_mass(other, Real(1) / sum, sum, excess);
 }
 
 /// The nodes of a field in the blocks around a bin; of blocks where it has none, nodes of nothing.
@@ -128,8 +133,9 @@ struct TouchFields {
   const Real* thickness;
   Index bodies;
   bool self;
-  bool only_next;          ///< what is farther than the next cell cannot be met in this step
-  ContactRule<Real> rule;  ///< but for what the pair decides
+  bool only_next;           ///< what is farther than the next cell cannot be met in this step
+  ContactRule<Real> rule;   ///< but for what the pair decides
+  FieldView<Real, 3> slip;  ///< of samples, where anything is held
   Vec<Real, 4>* slots;
   Index* gives;
   Vec<Real, 3>* taken;
@@ -139,9 +145,11 @@ struct TouchFields {
 
   using T = ParticlePack<Real>;
   static constexpr int W = pack_width<Real>;
-  static constexpr int sums = 22;  ///< of a field, without what fills its row
-  using Lines = Real[sums][W];     ///< sums of a field around samples
-  using Ahead = T[3][3];           ///< sums of normals over the nodes that are a block ahead along an axis
+  static constexpr int sums = 22;  ///< of a field, without shares
+  static constexpr int driven = sums;
+  static constexpr int begin = sums + 1;
+  using Lines = Real[sums + 4][W];  ///< sums of a field around samples, its driven mass, and what it began with
+  using Ahead = T[3][3];            ///< sums of normals over the nodes that are a block ahead along an axis
 
   /// All samples of a bin.
   TRIBO_HD void operator()(const Team&, Index item, Scratch&) const {
@@ -161,7 +169,31 @@ struct TouchFields {
       taken[i + l] = Vec<Real, 3>::zero();
       touched[i + l] = 0;
     }
-    if (meeting_start[b] == meeting_start[b + 1]) return;
+    Held held[W];
+    for (int l = 0; l < n; ++l) held[l] = begin_holding(i + l);
+    if (meeting_start[b] < meeting_start[b + 1]) meet_all(b, i, n, held);
+    for (int l = 0; l < n; ++l) end_holding(i + l, held[l]);
+  }
+
+  /// Slip of a sample, and with its normal impulses as weights the slips that its partners leave it.
+  struct Held {
+    Vec<Real, 3> slip, next;
+    Real weight;
+  };
+  TRIBO_HD Held begin_holding(Index i) const {
+    Held held{Vec<Real, 3>::zero(), Vec<Real, 3>::zero(), Real(0)};
+    if (rule.hold > Real(0))
+      for (int c = 0; c < 3; ++c) held.slip[c] = slip[c][order[i]];
+    return held;
+  }
+  /// What shakes leaves its partner for some steps; what leaves it for good forgets.
+  TRIBO_HD void end_holding(Index i, const Held& held) const {
+    if (!(rule.hold > Real(0))) return;
+    const Vec<Real, 3> s = held.weight > Real(0) ? (Real(1) / held.weight) * held.next : Real(0.9) * held.slip;
+    for (int c = 0; c < 3; ++c) slip[c][order[i]] = s[c];
+  }
+
+  TRIBO_HD void meet_all(Index b, Index i, int n, Held* held) const {
     const PackAround<Real> pack(rows + i, n);
     const FieldAround<Real> own(nodes, nothing, bin_patch + Size{b} * Block::neighbors);
     Lines own_sums, other_sums;
@@ -186,14 +218,14 @@ struct TouchFields {
       }
       known = true;
       for (int l = 0; l < n; ++l) {
-        meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l]);
+        meet_one(b, i + l, l, meeting, own_sums, other_sums, share[l], slot[l], held[l]);
         if (slot[l][3] > Real(0)) gives[k] = 1;
       }
     }
   }
 
   TRIBO_HD void meet_one(Index b, Index i, int l, const ContactMeeting& meeting, const Lines& own, const Lines& other,
-                         Real share, Vec<Real, 4>& slot) const {
+                         Real share, Vec<Real, 4>& slot, Held& held) const {
     const ContactRow<Real>& row = rows[i];
     const Real m = row.sum[0], mass = other[0][l];
     if (!may_touch(row, other, l)) return;
@@ -214,27 +246,38 @@ struct TouchFields {
       partner.normals.s[c] = inverse * other[16 + c][l];
     }
     const bool fixed = kinematic[body_of(meeting.field)] != 0;
-    partner.half = fixed ? Real(1) : Real(0.5);
+    // Samples of what is driven do nothing, and those that meet it all.
+    partner.half =
+        fixed ? Real(1) : Real(0.5) * ((Real(1) - inverse_own * own[driven][l]) + inverse * other[driven][l]);
     partner.share = share;
     if (fixed) {
       const Real all = mass_of_kinematic(SampleStencil<Real>(row), b);
       partner.share = all > Real(0) ? mass / all : Real(1);
     }
-    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n);
+    Vec<Real, 3> s = held.slip;
+    if (rule.hold > Real(0))
+      for (int c = 0; c < 3; ++c)
+        s[c] += rule.dt * (row.sum[ContactNodeSums<Real>::begin + c] / m - inverse * other[begin + c][l]);
+    const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n, s);
     if (!(squared_norm(P) > Real(0))) return;
+    const Real weight = dot(P, n);
+    held.weight += weight;
+    held.next += weight * s;
     for (int c = 0; c < 3; ++c) slot[c] = P[c];
     slot[3] = fixed ? Real(0) : Real(1) / partner.share;
     taken[i] = taken[i] - P;
     touched[i] = 1;
   }
 
-  /// Mass, momentum, normal and place. Places begin anew in each block.
+  /// Mass, momentum, normal and place, driven mass, and momentum at the step's begin. Places begin anew in each block.
   TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line,
                                  Ahead& ahead) {
     constexpr int count = 10;
-    T sum[count];
+    T sum[count], late[4];
     TRIBO_UNROLL
     for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
+    TRIBO_UNROLL
+    for (int c = 0; c < 4; ++c) late[c] = T(Real(0));
     TRIBO_UNROLL
     for (int k = 0; k < 3; ++k)
       for (int j = 0; j < 3; ++j) ahead[k][j] = T(Real(0));
@@ -250,8 +293,12 @@ struct TouchFields {
         TRIBO_UNROLL
         for (int j = 0; j < 3; ++j) ahead[k][j] += w * T(from[4 + j]);
       }
+      static_assert(ContactNodeSums<Real>::begin == ContactNodeSums<Real>::driven + 1);
+      TRIBO_UNROLL
+      for (int c = 0; c < 4; ++c) late[c] += w * T(from[ContactNodeSums<Real>::driven + c]);
     });
     for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
+    for (int c = 0; c < 4; ++c) spill<Real>(late[c], line[driven + c]);
   }
   /// The symmetric parts of n x^T and n n^T, and the share.
   TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
@@ -264,7 +311,7 @@ struct TouchFields {
       const ContactNodeSums<Real>& from = other.block[at][node];
       TRIBO_UNROLL
       for (int c = 0; c < sums - first; ++c) sum[c] += w * T(from.sum[first + c]);
-      shared += w * T(from.sum[0] * inverse_mass_at(self, own.block[at][node], from));
+      shared += w * T(from.sum[0] * share_at(self, own.block[at][node], from));
     });
     for (int j = 0; j < 3; ++j)
       for (int k = j; k < 3; ++k)
@@ -328,7 +375,7 @@ struct TouchFields {
   }
 
   TRIBO_HD Vec<Real, 3> impulse(Index i, Index b, const ContactRow<Real>& row, const ContactMeeting& meeting,
-                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n) const {
+                                const ContactPartner<Real>& partner, const Vec<Real, 3>& n, Vec<Real, 3>& s) const {
     const Vec<Real, 3> none = Vec<Real, 3>::zero();
     const Vec<Real, 3> face = normal_of(row);
     Vec<Real, 3> v;
@@ -348,7 +395,7 @@ struct TouchFields {
     pair.friction = friction[a * bodies + o];
     pair.restitution = restitution[a] < restitution[o] ? restitution[a] : restitution[o];
     pair.push = push[a] > push[o] ? push[a] : push[o];
-    return contact_impulse(pair, partner, v, n, gap);
+    return contact_impulse(pair, partner, v, n, gap, s);
   }
 };
 
@@ -366,8 +413,8 @@ struct ClearIndex {
   TRIBO_HD void operator()(Index i) const { to[i] = 0; }
 };
 
-/// Change of a block's node velocities by what samples of other fields gave: R_bi / m_bi,
-/// R_bi = sum_q P_q w m_bi/M / Phi_q.
+/// Change of a block's node velocities by what samples of other fields gave: (1 - d) R_bi / m_bi,
+/// R_bi = sum_q P_q w Phi_bi / Phi_q. What is driven takes its part d to where it is held.
 template <class Real>
 struct ReactOnPatch {
   struct Scratch {
@@ -400,7 +447,7 @@ struct ReactOnPatch {
       add(team, meeting, unflatten<3>(which, 2), scratch.given);
       for (int i = team.rank(); i < Block::nodes; i += Team::size)
         if (squared_norm(scratch.given[i]) > Real(0) && others[i].sum[0] > Real(0))
-          scratch.change[i] += inverse_mass_at(self, owns[i], others[i]) * scratch.given[i];
+          scratch.change[i] += (free_part(others[i]) * share_at(self, owns[i], others[i])) * scratch.given[i];
     }
     for (int i = team.rank(); i < Block::nodes; i += Team::size) change[Size{r} * Block::nodes + i] = scratch.change[i];
   }
@@ -534,9 +581,10 @@ struct PushVertex {
 
 /// One pass of the balanced form over fields that are made. Returns the samples in contact.
 template <class Real>
-Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real>& rule, bool self,
-                   ContactFields<Real>& f, SolidState<Real>& state, const ContactWorkspace<Real>& work) {
+Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule, bool self, ContactFields<Real>& f,
+                   SolidState<Real>& state, ContactWorkspace<Real>& work) {
   if (f.meeting_count == 0) return 0;
+  rule.hold = !self && work.begin != nullptr && state.slip.used ? Real(hold_part) : Real(0);
   f.slots.resize_discard(f.slot_count);
   f.gives.resize_discard(f.meeting_count);
   TouchFields<Real> touch{f.rows.data(),
@@ -558,6 +606,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
                           self,
                           state.listed_reach < 2,
                           rule,
+                          view(state.slip),
                           f.slots.data(),
                           f.gives.data(),
                           f.taken.data(),
@@ -581,7 +630,10 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactRule<Real
       ex, "contact", f.active.count,
       TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
                         f.taken.data(), f.change_of.data(), nullptr, f.change.data(), view(f.impulse)});
-  push_vertices(ex, mesh, &f.pushed, f.impulse, state);
+  if (self)
+    push_without_spin(ex, mesh, state, work);
+  else
+    push_vertices(ex, mesh, &f.pushed, f.impulse, state);
   return touched;
 }
 
@@ -637,6 +689,7 @@ void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& const
   for (const ContactSample& sample : seed.samples) thickness.push_back(static_cast<Real>(sample.thickness));
   copy_to_device(ex, push.data(), work.push, static_cast<Index>(push.size()));
   copy_to_device(ex, thickness.data(), work.thickness, static_cast<Index>(thickness.size()));
+  load_spin(ex, seed, work.spin);
 }
 
 template <class Real>
@@ -668,7 +721,7 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   } else {
     counts.bodies = touch_fields(ex, mesh, rule, false, work.bodies, state, work);
     if (work.any_self) {
-      make_fields(ex, mesh, constants, state, nullptr, work.self);
+      make_fields(ex, mesh, constants, state, work, nullptr, work.self);
       counts.self = touch_fields(ex, mesh, rule, true, work.self, state, work);
     }
   }

@@ -53,9 +53,10 @@ struct ContactPlace {
 /// A sample as the grid takes it: what it adds to a node, but for the weight.
 template <class Real>
 struct ContactRow {
-  static constexpr int sums = 24;  ///< whole registers
+  static constexpr int sums = 28;  ///< whole registers
   /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
-  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing.
+  /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing, the mass that driven vertices
+  /// have of it, and mass times the velocity at the step's begin.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
   Index base;         ///< in the block of its bin, flat, with Block::base_side cells along an axis
@@ -64,7 +65,9 @@ struct ContactRow {
 /// Sums over the samples of one field at a node. Places are in cells from the first node of the node's own block.
 template <class Real>
 struct ContactNodeSums {
-  static constexpr int inverse_total = 22;  ///< place of 1 over the mass of all fields at this node [1/kg]
+  static constexpr int inverse_total = 22;  ///< place of what `SumFields` leaves there [1/kg]
+  static constexpr int driven = 23;
+  static constexpr int begin = 24;
   Real sum[ContactRow<Real>::sums];
 };
 
@@ -182,6 +185,32 @@ struct ContactFields {
   }
 };
 
+/// Some of what follows each other in an array.
+struct ContactRun {
+  Index begin, end;
+};
+/// What samples weigh and take, about the origin.
+struct SpinSums {
+  double mass;
+  Vec<double, 3> place;   ///< m x
+  Sym<double, 3> square;  ///< m x x^T
+  Vec<double, 3> torque;  ///< x cross P
+};
+/// Sums over the samples of bodies, in fixed runs: of samples, of runs, and one for each body.
+struct SpinWorkspace {
+  static constexpr int levels = 3;
+  Index count[levels] = {0, 0, 0};
+  Array<ContactRun> runs[levels];
+  Array<SpinSums> sums[levels];
+  Array<Index> place;  ///< of each body among those that are summed, or -1
+
+  std::size_t bytes() const {
+    std::size_t sum = place.bytes();
+    for (int k = 0; k < levels; ++k) sum += runs[k].bytes() + sums[k].bytes();
+    return sum;
+  }
+};
+
 /// Scratch memory of contact, and what it computes once from the seed.
 template <class Real>
 struct ContactWorkspace {
@@ -190,14 +219,17 @@ struct ContactWorkspace {
   bool any_self = false;
   bool listed = false;               ///< the lists are those of the state
   Array<ContactPlace<Real>> places;  ///< of samples when they were listed
+  /// Velocities of vertices at the step's begin, by which samples that stick are held in place; null: nothing is held.
+  const Field<Real, 3>* begin = nullptr;
   ContactFields<Real> bodies, self;
+  SpinWorkspace spin;
   Field<Real, 3> impulse;  ///< of each sample, from what is no body [kg m/s]
   Array<Index> touched;    ///< likewise: 1 where it touches
   Array<Index> needed;     ///< of each patch of bodies in this step, when particles are near
 
   std::size_t bytes() const {
     return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes() +
-           touched.bytes() + needed.bytes();
+           touched.bytes() + needed.bytes() + spin.bytes();
   }
 };
 

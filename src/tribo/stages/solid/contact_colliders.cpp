@@ -16,7 +16,8 @@ TRIBO_HD Vec<Real, 3> change_by(ContactRule<Real> own, const Contact<Real, 3>& c
   if (within && contact.boundary == Boundary::slip)
     return (-own.excess(contact.distance, dot(v - contact.velocity, n))) * n;
   own.friction = contact.boundary == Boundary::separate ? contact.friction : Real(0);
-  return -contact_impulse(own, partner, v, n, contact.distance);
+  Vec<Real, 3> slip = Vec<Real, 3>::zero();  // vertices take all that they ask for: nothing creeps
+  return -contact_impulse(own, partner, v, n, contact.distance, slip);
 }
 
 /// A point against every collider: first samples, then the vertices of boundaries, when the samples have brought them
@@ -78,7 +79,7 @@ Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Coll
   Array<Index>& touched = work.touched;
   touched.resize_discard(mesh.samples);
   work.impulse.resize_discard(mesh.samples);
-  TouchColliders<Real> touch{samples_of(mesh, state),
+  TouchColliders<Real> touch{samples_of(mesh, state, work),
                              colliders,
                              mesh.kinematic.data(),
                              mesh.restitution.data(),

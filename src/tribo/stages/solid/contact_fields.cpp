@@ -141,7 +141,13 @@ struct WriteRow {
     ContactRow<Real>& row = rows[i];
     const Vec<Real, 3> v = samples.velocity(q);
     for (int k = 0; k < 3; ++k) row.sum[1 + k] = m * v[k];
-    if (!velocities) place(row, m, bins[bin_of[i]].block, samples.position(q), samples.normal(q));
+    if (!velocities) {
+      place(row, m, bins[bin_of[i]].block, samples.position(q), samples.normal(q));
+      row.sum[ContactNodeSums<Real>::driven] = m * samples.driven(q);
+      const Vec<Real, 3> begin = samples.blend(samples.begin, q);
+      for (int k = 0; k < 3; ++k) row.sum[ContactNodeSums<Real>::begin + k] = m * begin[k];
+      row.sum[ContactNodeSums<Real>::begin + 3] = Real(0);
+    }
     if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int r = 0; r < 3; ++r)
@@ -165,7 +171,7 @@ struct WriteRow {
         row.sum[10 + to] = j == k ? n[j] * row.sum[7 + j] : n[j] * row.sum[7 + k] + n[k] * row.sum[7 + j];
         row.sum[16 + to] = (j == k ? m : 2 * m) * n[j] * n[k];
       }
-    row.sum[22] = row.sum[23] = Real(0);
+    row.sum[ContactNodeSums<Real>::inverse_total] = Real(0);
   }
 };
 
@@ -293,7 +299,7 @@ struct SumPatch {
   }
 };
 
-/// Mass of all fields at the nodes of a patch.
+/// Share of each field at a node over its mass, from the masses of all.
 template <class Real>
 struct SumFields {
   struct Scratch {};
@@ -308,11 +314,16 @@ struct SumFields {
     if (chosen == nullptr && needed[patch] == 0) return;
     const Index block = patches[patch].block;
     for (int i = team.rank(); i < Block::nodes; i += Team::size) {
-      Real total = Real(0);
-      for (Index p = block_start[block]; p < block_start[block + 1]; ++p)
-        if (needed[p] != 0) total += nodes[Size{p} * Block::nodes + i].sum[0];
-      nodes[Size{patch} * Block::nodes + i].sum[ContactNodeSums<Real>::inverse_total] =
-          total > Real(0) ? Real(1) / total : Real(0);
+      Real total = Real(0), excess = Real(0);
+      for (Index p = block_start[block]; p < block_start[block + 1]; ++p) {
+        if (needed[p] == 0) continue;
+        const ContactNodeSums<Real>& node = nodes[Size{p} * Block::nodes + i];
+        total += node.sum[0];
+        if (node.sum[ContactNodeSums<Real>::driven] > Real(0)) excess += node.sum[0] * driven_excess(node);
+      }
+      ContactNodeSums<Real>& own = nodes[Size{patch} * Block::nodes + i];
+      own.sum[ContactNodeSums<Real>::inverse_total] =
+          share_per_mass(own, total > Real(0) ? Real(1) / total : Real(0), total, excess);
     }
   }
 };
@@ -390,9 +401,10 @@ struct FieldMaker {
 
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
-                 const SolidState<Real>& state, const Index* needed, ContactFields<Real>& f) {
+                 const SolidState<Real>& state, const ContactWorkspace<Real>& work, const Index* needed,
+                 ContactFields<Real>& f) {
   if (needed == nullptr ? f.active.count == 0 : f.count == 0) return;
-  const FieldMaker<Real> maker{ex, mesh, constants, samples_of(mesh, state), f, needed};
+  const FieldMaker<Real> maker{ex, mesh, constants, samples_of(mesh, state, work), f, needed};
   maker.order();
   maker.write_rows(false);
   maker.template sum<ContactRow<Real>::sums / 4>();
@@ -403,11 +415,11 @@ template <class Real>
 void make_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
                       const Array<Index>* found, const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   ContactFields<Real>& f = work.bodies;
-  if (found == nullptr) return make_fields(ex, mesh, constants, state, nullptr, f);
+  if (found == nullptr) return make_fields(ex, mesh, constants, state, work, nullptr, f);
   work.needed.resize_discard(f.patch_count);
   parallel_for(ex, "contact fields", f.patch_count,
                NeedPatch{f.needed.data(), f.patches.data(), found->data(), work.needed.data()});
-  make_fields(ex, mesh, constants, state, work.needed.data(), f);
+  make_fields(ex, mesh, constants, state, work, work.needed.data(), f);
 }
 
 template <class Real>
@@ -415,14 +427,14 @@ void refresh_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactCon
                          const SolidState<Real>& state, ContactWorkspace<Real>& work) {
   ContactFields<Real>& f = work.bodies;
   if (f.count == 0) return;
-  const FieldMaker<Real> maker{ex, mesh, constants, samples_of(mesh, state), f, work.needed.data()};
+  const FieldMaker<Real> maker{ex, mesh, constants, samples_of(mesh, state, work), f, work.needed.data()};
   maker.write_rows(true);
   maker.template sum<1>();
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                      \
   template void make_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const SolidState<Real>&,         \
-                            const Index*, ContactFields<Real>&);                                                     \
+                            const ContactWorkspace<Real>&, const Index*, ContactFields<Real>&);                      \
   template void make_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const Array<Index>*,        \
                                  const SolidState<Real>&, ContactWorkspace<Real>&);                                  \
   template void refresh_body_fields(Exec&, const SolidMesh<Real>&, const ContactConstants&, const SolidState<Real>&, \

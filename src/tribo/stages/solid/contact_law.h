@@ -31,6 +31,7 @@ struct ContactRule {
   Real friction;      ///< mu
   Real restitution;   ///< e
   Real bounce_speed;  ///< below, e does not act [m/s]
+  Real hold;          ///< part of a sample's slip that friction wins back in a step
 
   /// What is too much of the approach speed at this gap: all of it at rest_gap, and beta of what is missing to the gap
   /// where it is smaller. Bodies farther apart may close the gap within the step.
@@ -100,22 +101,31 @@ TRIBO_HD Real contact_gap(const ContactPartner<Real>& partner, const Vec<Real, 3
 }
 
 /// Impulse that a sample of mass m and velocity v gives to its partner, per m; 0 when they do not touch.
-///   J = half (1 + e) Phi ex,   P = J n + min(mu J, half Phi |v_t|) v_t / |v_t|
+///   J = half (1 + e) Phi ex,   P = J n + min(mu J, half Phi |w|) w / |w|,   w = v_t + hold s_t / dt
+/// Vertices take only a part of what their samples ask for, so that friction on velocities alone leaves a creep of the
+/// other part, each step. The slip s of a sample since it sticks sums that up and asks for it: the creep ends where
+/// hold s / dt is the load. Beyond Coulomb's cone s shrinks by what is too much, so that nothing is stored in sliding.
 template <class Real>
 TRIBO_HD Vec<Real, 3> contact_impulse(const ContactRule<Real>& rule, const ContactPartner<Real>& partner,
-                                      const Vec<Real, 3>& v, const Vec<Real, 3>& n, Real gap) {
+                                      const Vec<Real, 3>& v, const Vec<Real, 3>& n, Real gap, Vec<Real, 3>& s) {
   const Vec<Real, 3> relative = v - partner.velocity;
   const Real approach = dot(relative, n);
   const Real ex = rule.excess(gap, approach);
   if (!(ex > Real(0))) return Vec<Real, 3>::zero();
   const Real J = partner.half * partner.share * rule.bounced(ex, approach);
-  const Vec<Real, 3> slip = relative - approach * n;
-  const Real speed = sqrt(squared_norm(slip));
+  s = s - dot(s, n) * n;
+  const Vec<Real, 3> wanted = (relative - approach * n) + (rule.hold / rule.dt) * s;
+  const Real speed = sqrt(squared_norm(wanted));
   Vec<Real, 3> P = J * n;
   if (speed > Real(0)) {
     const Real all = partner.half * partner.share * speed;
     const Real cap = rule.friction * J;
-    P += ((cap < all ? cap : all) / speed) * slip;
+    P += ((cap < all ? cap : all) / speed) * wanted;
+    if (all > cap) {
+      const Real held = partner.half * partner.share * (rule.hold / rule.dt) * sqrt(squared_norm(s));
+      const Real left = held - (all - cap);
+      s = (left > Real(0) ? left / held : Real(0)) * s;
+    }
   }
   return P;
 }

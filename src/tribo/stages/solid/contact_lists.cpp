@@ -156,6 +156,29 @@ struct MarkSamples {
   Index* flags;
   TRIBO_HD void operator()(Index i) const { flags[i] = mark[bin_of[i]]; }
 };
+/// The same of samples that may touch their own body.
+template <class Real>
+struct MarkUpright {
+  MarkSamples marked;
+  const Index* listed;
+  UprightSample<Real> upright;
+  TRIBO_HD void operator()(Index i) const {
+    marked(i);
+    if (!upright(listed[i])) marked.flags[i] = 0;
+  }
+};
+/// What left its partner for good forgets where it stuck.
+template <class Real>
+struct ForgetSlip {
+  const Index* listed;
+  const Index* bin_of;
+  const Index* meeting_start;
+  FieldView<Real, 3> slip;
+  TRIBO_HD void operator()(Index i) const {
+    if (meeting_start[bin_of[i]] < meeting_start[bin_of[i] + 1]) return;
+    for (int k = 0; k < 3; ++k) slip[k][listed[i]] = Real(0);
+  }
+};
 struct SampleAt {
   const Index* listed;
   Index* places;  ///< become samples
@@ -421,7 +444,8 @@ struct LargerDrift {
 
 /// Lists in `work.self.pairs` the samples that may touch their own body, and those around. Returns how many.
 template <class Real>
-Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactWorkspace<Real>& work) {
+Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<Real>& samples, int reach,
+                      ContactWorkspace<Real>& work) {
   const ContactFields<Real>& b = work.bodies;
   ContactFields<Real>& f = work.self;
   f.starts.resize_discard(b.bin_count);
@@ -442,7 +466,10 @@ Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, int reach, ContactW
   mark.mark = f.needed.data();
   for_each_pack(ex, "contact list", b.bin_count, mark);
   f.flags.resize_discard(b.count);
-  parallel_for(ex, "contact list", b.count, MarkSamples{b.bin_of.data(), f.needed.data(), f.flags.data()});
+  parallel_for(ex, "contact list", b.count,
+               MarkUpright<Real>{{b.bin_of.data(), f.needed.data(), f.flags.data()},
+                                 b.listed.data(),
+                                 {samples, mesh.triangle_tet.data(), view(mesh.tet), mesh.volume.data()}});
   make_list(ex, f.flags, b.count, f.starts, f.active);
   parallel_for(ex, "contact list", f.active.count, SampleAt{b.listed.data(), f.active.items.data()});
   f.pairs.swap(f.active.items);
@@ -556,7 +583,7 @@ void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& c
                 ContactWorkspace<Real>& work) {
   const bool printed = constants.spec.form == ContactSpec::Form::paper;
   const auto reach = static_cast<int>(state.listed_reach);
-  SamplesView<Real> samples = samples_of(mesh, state);
+  SamplesView<Real> samples = samples_of(mesh, state, work);
   samples.x = view(state.listed);
   place_samples(ex, mesh, samples, constants, work);
   work.bodies.count = mesh.samples;
@@ -564,7 +591,7 @@ void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& c
   const bool self = work.any_self && !printed;
   list_pass<Real>(ex, mesh, pass, nullptr, reach, work.places.data(), self, work.bodies);
   if (self) {
-    work.self.count = choose_for_self(ex, mesh, reach, work);
+    work.self.count = choose_for_self(ex, mesh, samples, reach, work);
     list_pass(ex, mesh, ContactPass::self, work.self.pairs.data(), reach, work.places.data(), false, work.self);
   }
   work.listed = true;
@@ -578,7 +605,7 @@ void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants
   if (mesh.samples == 0) return;
   const bool known = state.listed_reach > 0;
   if (known && !work.listed) make_lists(ex, mesh, constants, state, work);  // resumed
-  const SamplesView<Real> now = samples_of(mesh, state);
+  const SamplesView<Real> now = samples_of(mesh, state, work);
   SamplesView<Real> then = now;
   if (known) then.x = view(std::as_const(state.listed));
   const bool turns = work.any_self && constants.spec.form != ContactSpec::Form::paper;
@@ -596,6 +623,10 @@ void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants
   parallel_for(ex, "contact list", mesh.vertices, CopyVertex<Real>{now.x, view(state.listed)});
   state.listed_reach = reach(1.5 * cells);
   make_lists(ex, mesh, constants, state, work);
+  const ContactFields<Real>& f = work.bodies;
+  if (state.slip.used)
+    parallel_for(ex, "contact list", f.count,
+                 ForgetSlip<Real>{f.listed.data(), f.bin_of.data(), f.meeting_start.data(), view(state.slip)});
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                  \

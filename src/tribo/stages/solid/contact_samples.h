@@ -22,6 +22,8 @@ struct SamplesView {
   const Index* sample_triangle;
   const Index* sample_body;
   const Real* sample_mass;
+  const Real* inverse_mass;        ///< of vertices, 0 of driven ones
+  FieldView<const Real, 3> begin;  ///< velocities at the step's begin, or those of now
 
   TRIBO_HD Vec<Real, 3> vertex(const FieldView<const Real, 3>& field, Index at) const {
     return {{field[0][at], field[1][at], field[2][at]}};
@@ -35,6 +37,13 @@ struct SamplesView {
   }
   TRIBO_HD Vec<Real, 3> position(Index q) const { return blend(x, q); }
   TRIBO_HD Vec<Real, 3> velocity(Index q) const { return blend(v, q); }
+  /// Part of an impulse that goes to driven vertices, and so to what drives them.
+  TRIBO_HD Real driven(Index q) const {
+    const Index t = sample_triangle[q];
+    Real part = Real(0);
+    for (int k = 0; k < 3; ++k) part += inverse_mass[triangle[k][t]] > Real(0) ? Real(0) : weight[k][q];
+    return part;
+  }
   /// Outward normal of the face; none, that is 0, of a face without area.
   TRIBO_HD Vec<Real, 3> normal(Index q) const { return face_normal(sample_triangle[q]); }
   TRIBO_HD Vec<Real, 3> face_normal(Index t) const {
@@ -44,6 +53,49 @@ struct SamplesView {
     return length > Real(0) ? n * (Real(1) / length) : Vec<Real, 3>::zero();
   }
 };
+
+/// Whether the tet behind a sample is as it should be: the normal of one that is inside out, or nearly flat on the way
+/// there or back, says nothing of where the body is. Such samples do not touch their own body: it would hold the knots
+/// that elastic forces undo.
+template <class Real>
+struct UprightSample {
+  SamplesView<Real> samples;
+  const Index* triangle_tet;
+  FieldView<const Index, 4> tet;
+  const Real* volume;  ///< of tets at rest [m^3]
+
+  TRIBO_HD bool operator()(Index q) const {
+    constexpr Real least = Real(0.05);  // of det F
+    const Index t = triangle_tet[samples.sample_triangle[q]];
+    const Vec<Real, 3> x0 = samples.vertex(samples.x, tet[0][t]);
+    const Vec<Real, 3> a = samples.vertex(samples.x, tet[1][t]) - x0;
+    const Vec<Real, 3> b = samples.vertex(samples.x, tet[2][t]) - x0;
+    const Vec<Real, 3> c = samples.vertex(samples.x, tet[3][t]) - x0;
+    return dot(cross(a, b), c) > least * Real(6) * volume[t];
+  }
+};
+
+/// Part of what moves at a node that nothing drives; never quite 0, so that masses stay finite.
+template <class Real>
+TRIBO_HD Real free_part(const ContactNodeSums<Real>& node) {
+  const Real part = Real(1) - node.sum[ContactNodeSums<Real>::driven] / node.sum[0];
+  return part > Real(1e-4) ? part : Real(1e-4);
+}
+/// Mass m/(1 - d) - m by which a field with a driven part d seems heavier than it is, over m.
+template <class Real>
+TRIBO_HD Real driven_excess(const ContactNodeSums<Real>& node) {
+  const Real free = free_part(node);
+  return (Real(1) - free) / free;
+}
+/// Share Phi_b of a field in the impulses at a node, over its mass m_b: 1/T with the mass T of all fields there, and
+/// more when it is driven. As the only driven one it counts with the mass M = m/(1 - d) that it seems to have,
+///   M/(M - m + T) = m/T + (1 - m/T) (M - m)/(M - m + T);
+/// several share what is last. What is free and near something driven meets as if that were not there.
+template <class Real>
+TRIBO_HD Real share_per_mass(const ContactNodeSums<Real>& node, Real inverse_total, Real total, Real total_excess) {
+  if (!(node.sum[ContactNodeSums<Real>::driven] > Real(0))) return inverse_total;
+  return inverse_total + (Real(1) - node.sum[0] * inverse_total) * driven_excess(node) / (total_excess + total);
+}
 
 /// Sums of a ContactRow with places measured from `blocks * side` cells farther back.
 template <class Real>
@@ -56,14 +108,17 @@ TRIBO_HD void move_places(const Cell<3>& blocks, Real side, Real* sum) {
 }
 
 template <class Real>
-SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>& state) {
+SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>& state,
+                             const ContactWorkspace<Real>& work) {
   return {view(state.x),
           view(state.v),
           view(mesh.triangle),
           view(mesh.sample_weight),
           mesh.sample_triangle.data(),
           mesh.sample_body.data(),
-          mesh.sample_mass.data()};
+          mesh.sample_mass.data(),
+          mesh.inverse_mass.data(),
+          view(work.begin != nullptr ? *work.begin : state.v)};
 }
 
 /// Number of samples whose entry is 1.
@@ -86,7 +141,17 @@ void push_vertices(Exec& ex, const SolidMesh<Real>& mesh, const ContactList* pus
 /// Fields of samples that are listed, where the lists need them, or at the patches that are 1 in `needed`.
 template <class Real>
 void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
-                 const SolidState<Real>& state, const Index* needed, ContactFields<Real>& f);
+                 const SolidState<Real>& state, const ContactWorkspace<Real>& work, const Index* needed,
+                 ContactFields<Real>& f);
+
+/// Which samples `push_without_spin` sums, in which order.
+void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work);
+
+/// Gives the impulses of bodies that touched themselves to the vertices. What a sample gives and what its partner gets
+/// lie apart, by as much as a cell where the grid is coarse, and a tangled body would come out spinning: a rotation of
+/// its boundary as a whole takes the torque from each that has no driven vertex. Momentum stays.
+template <class Real>
+void push_without_spin(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work);
 
 /// All bodies against colliders. Returns the samples in contact.
 template <class Real>

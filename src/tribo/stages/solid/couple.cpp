@@ -1,5 +1,7 @@
 #include "tribo/stages/solid/couple.h"
 
+#include "tribo/stages/solid/contact_samples.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -123,7 +125,7 @@ struct CoupleNode {
       const bool fixed = !printed && kinematic[body] != 0;
       const Vec<Real, 3> along = slip - n * approach;
       const Real speed = sqrt(squared_norm(along));
-      const Real mobility = fixed ? Real(0) : Real(1) / m1;
+      const Real mobility = fixed ? Real(0) : printed ? Real(1) / m1 : free_part(first) / m1;
       const Real reduced = Real(1) / (mobility + Real(1) / m2);
       const Real push = reduced * approach;  // eqs 47, 48
       const auto impulse = [&](Real rub) { return speed > Real(0) ? n * push + along * (rub / speed) : n * push; };
@@ -136,7 +138,7 @@ struct CoupleNode {
       }
       const Vec<Real, 3> P = impulse(min(friction[body] * push, reduced * speed));
       v2 = v2 + P * (Real(1) / m2);
-      if (!fixed) change[Size{patch} * Block::nodes + node] = P * (Real(-1) / m1);
+      change[Size{patch} * Block::nodes + node] = P * -mobility;
     }
     second = node_pack<Real>(v2[0], v2[1], v2[2], m2);
   }

@@ -163,6 +163,8 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
   mesh.drives = static_cast<Index>(seed.drives.size());
   mesh.body = seed.bodies;
   state.count = mesh.vertices;
+  state.samples = mesh.samples;
+  state.slip.used = mesh.bodies > 1;
   state.C.used = std::any_of(mesh.body.begin(), mesh.body.end(),
                              [](const SolidBody& body) { return body.damping_spacing > 0; });
 
@@ -178,6 +180,7 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
     send(state.v.c[k], vertices, [&](std::size_t i) { return seed.v[i][k]; });
     send(state.listed.c[k], vertices, [&](std::size_t i) { return seed.x[i][k]; });
     send(mesh.triangle.c[k], triangles, [&](std::size_t i) { return seed.triangles[i][k]; });
+    if (state.slip.used) send(state.slip.c[k], samples, [](std::size_t) { return 0.0; });
     send(mesh.sample_weight.c[k], samples, [&](std::size_t i) { return seed.samples[i].weight[k]; });
     send(mesh.anchor.c[k], vertices, [&](std::size_t i) {
       if (seed.drive[i] < 0) return 0.0;

@@ -1,0 +1,149 @@
+#include <vector>
+
+#include "tribo/stages/solid/contact_samples.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr Index run_length = 64;
+
+TRIBO_HD void add_sums(SpinSums& sum, const SpinSums& more) {
+  sum.mass += more.mass;
+  sum.place += more.place;
+  for (int k = 0; k < 6; ++k) sum.square.s[k] += more.square.s[k];
+  sum.torque += more.torque;
+}
+TRIBO_HD SpinSums no_spin() {
+  return {0, Vec<double, 3>::zero(), Sym<double, 3>::isotropic(0), Vec<double, 3>::zero()};
+}
+
+template <class Real>
+struct SumSamples {
+  SamplesView<Real> samples;
+  FieldView<const Real, 3> impulse;
+  const ContactRun* runs;
+  SpinSums* sums;
+
+  TRIBO_HD void operator()(Index r) const {
+    SpinSums sum = no_spin();
+    for (Index q = runs[r].begin; q < runs[r].end; ++q) {
+      const Vec<double, 3> x = cast<double>(samples.position(q));
+      SpinSums own;
+      own.mass = static_cast<double>(samples.sample_mass[q]);
+      own.place = own.mass * x;
+      for (int j = 0; j < 3; ++j)
+        for (int k = j; k < 3; ++k) own.square(j, k) = own.mass * x[j] * x[k];
+      own.torque = cross(x, cast<double>(Vec<Real, 3>{{impulse[0][q], impulse[1][q], impulse[2][q]}}));
+      add_sums(sum, own);
+    }
+    sums[r] = sum;
+  }
+};
+/// Sums of runs of sums.
+struct SumSums {
+  const ContactRun* runs;
+  const SpinSums* from;
+  SpinSums* to;
+
+  TRIBO_HD void operator()(Index r) const {
+    SpinSums sum = no_spin();
+    for (Index i = runs[r].begin; i < runs[r].end; ++i) add_sums(sum, from[i]);
+    to[r] = sum;
+  }
+};
+
+/// The rotation that takes a torque from a body's samples: I w = torque, with I about their center. A body that is
+/// flat on a line has no inertia around it, and no torque either: a little in all directions keeps w finite.
+TRIBO_HD Vec<double, 3> spin_of(const SpinSums& sums, const Vec<double, 3>& center) {
+  Mat<double, 3> I;
+  Vec<double, 3> second;
+  for (int k = 0; k < 3; ++k) second[k] = sums.square(k, k) - sums.mass * center[k] * center[k];
+  const double all = second[0] + second[1] + second[2];
+  if (!(all > 0)) return Vec<double, 3>::zero();
+  for (int j = 0; j < 3; ++j)
+    for (int k = 0; k < 3; ++k)
+      I(j, k) = j == k ? all - second[j] + 1e-9 * all : sums.mass * center[j] * center[k] - sums.square(j, k);
+  Vec<double, 3> row[3];
+  for (int j = 0; j < 3; ++j) row[j] = {{I(j, 0), I(j, 1), I(j, 2)}};
+  const double volume = dot(row[0], cross(row[1], row[2]));
+  return (1 / volume) * (sums.torque[0] * cross(row[1], row[2]) + sums.torque[1] * cross(row[2], row[0]) +
+                         sums.torque[2] * cross(row[0], row[1]));
+}
+
+template <class Real>
+struct TurnBack {
+  SamplesView<Real> samples;
+  const Index* place;  ///< of each body among those that are summed, or -1
+  const SpinSums* sums;
+  FieldView<const Real, 3> from;
+  FieldView<Real, 3> impulse;
+
+  TRIBO_HD void operator()(Index q) const {
+    for (int k = 0; k < 3; ++k) impulse[k][q] = from[k][q];
+    const Index body = place[samples.sample_body[q]];
+    if (body < 0 || !(squared_norm(sums[body].torque) > 0)) return;
+    const Vec<double, 3> center = (1 / sums[body].mass) * sums[body].place;
+    const Vec<double, 3> spin = spin_of(sums[body], center);
+    const Vec<double, 3> dv = cross(spin, cast<double>(samples.position(q)) - center);
+    for (int k = 0; k < 3; ++k) impulse[k][q] -= samples.sample_mass[q] * static_cast<Real>(dv[k]);
+  }
+};
+
+/// [begin, end) in pieces.
+void cut(Index begin, Index end, std::vector<ContactRun>& runs) {
+  for (Index i = begin; i < end; i += run_length) runs.push_back({i, i + run_length < end ? i + run_length : end});
+}
+
+}  // namespace
+
+void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work) {
+  std::vector<ContactRun> runs[SpinWorkspace::levels];
+  std::vector<Index> place;
+  for (const SolidBody& body : seed.bodies) {
+    bool free = body.self_contact && !body.kinematic;
+    for (auto i = static_cast<std::size_t>(body.vertices.begin);
+         i < static_cast<std::size_t>(body.vertices.end) && i < seed.drive.size(); ++i)
+      free = free && seed.drive[i] < 0;
+    place.push_back(free ? static_cast<Index>(runs[2].size()) : -1);
+    if (!free) continue;
+    Index begin = body.samples.begin, end = body.samples.end;
+    for (int level = 0; level < 2; ++level) {
+      const auto first = static_cast<Index>(runs[level].size());
+      cut(begin, end, runs[level]);
+      begin = first;
+      end = static_cast<Index>(runs[level].size());
+    }
+    runs[2].push_back({begin, end});
+  }
+  for (int level = 0; level < SpinWorkspace::levels; ++level) {
+    copy_to_device(ex, runs[level].data(), work.runs[level], static_cast<Index>(runs[level].size()));
+    work.count[level] = static_cast<Index>(runs[level].size());
+  }
+  copy_to_device(ex, place.data(), work.place, static_cast<Index>(place.size()));
+}
+
+template <class Real>
+void push_without_spin(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
+  SpinWorkspace& spin = work.spin;
+  const Field<Real, 3>& impulse = work.self.impulse;
+  if (spin.count[2] == 0) return push_vertices(ex, mesh, &work.self.pushed, impulse, state);
+  const SamplesView<Real> samples = samples_of(mesh, state, work);
+  for (int level = 0; level < SpinWorkspace::levels; ++level) spin.sums[level].resize_discard(spin.count[level]);
+  parallel_for(ex, "contact", spin.count[0],
+               SumSamples<Real>{samples, view(impulse), spin.runs[0].data(), spin.sums[0].data()});
+  for (int level = 1; level < SpinWorkspace::levels; ++level)
+    parallel_for(ex, "contact", spin.count[level],
+                 SumSums{spin.runs[level].data(), spin.sums[level - 1].data(), spin.sums[level].data()});
+  work.impulse.resize_discard(mesh.samples);
+  parallel_for(ex, "contact", mesh.samples,
+               TurnBack<Real>{samples, spin.place.data(), spin.sums[2].data(), view(impulse), view(work.impulse)});
+  push_vertices(ex, mesh, nullptr, work.impulse, state);
+}
+
+#define TRIBO_INSTANTIATE(Real) \
+  template void push_without_spin(Exec&, const SolidMesh<Real>&, SolidState<Real>&, ContactWorkspace<Real>&);
+TRIBO_INSTANTIATE(float)
+TRIBO_INSTANTIATE(double)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND
