@@ -8,6 +8,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
+#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/setup/solids.h"
@@ -25,6 +26,7 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const double emitted = expected_emission(scene);
   const double most = expected + (scene.sinks.empty() ? emitted : 0);
   const double tets = expected_tets(scene);
+  for (const ObjectSpec& object : scene.objects) check_sample_count(scene, object, expected_samples(scene, object));
   const double seed_bytes = 100 * expected + 200 * tets;
   const double needed = estimated_bytes(engine_options, model, most, tets) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
