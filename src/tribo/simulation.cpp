@@ -9,6 +9,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
 #include "tribo/setup/contact_samples.h"
+#include "tribo/setup/mesh_overlaps.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/setup/solids.h"
@@ -42,7 +43,9 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const ParticleSeed seed = sample_particles(scene);
   warnings = mesh_warnings(scene);
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
-  return make_engine(engine_options, model, seed, sample_solids(scene));
+  const SolidSeed solids = sample_solids(scene);
+  for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
+  return make_engine(engine_options, model, seed, solids);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/scene/reader.h"
 #include "tribo/setup/contact_samples.h"
+#include "tribo/setup/mesh_overlaps.h"
 
 namespace tribo {
 namespace {
@@ -47,6 +48,32 @@ TEST(Solids, CollisionParticlesAreForeseen) {
     EXPECT_GT(ratio, 0.6) << per_cell;
     EXPECT_LT(ratio, 1.6) << per_cell;
   }
+}
+
+std::vector<std::string> overlaps(const std::vector<std::string>& overrides) {
+  const Scene scene = scene_of(overrides);
+  return overlaps_of_meshes(scene, sample_solids(scene));
+}
+
+/// Bodies that begin inside each other or inside a collider fly apart; whoever wrote the scene is to know why.
+TEST(Solids, TellOfMeshesInsideCollidersAndEachOther) {
+  EXPECT_TRUE(overlaps({}).empty());                             // the block stands on the floor
+  EXPECT_TRUE(overlaps({"/objects/1/at=[0, 0.4, 0]"}).empty());  // and the ball on the block
+  const std::vector<std::string> sunk = overlaps({"/objects/0/at=[0, -0.1, 0]"});
+  ASSERT_EQ(sunk.size(), 1u);
+  EXPECT_EQ(sunk[0], "25 vertices of object 'block' begin inside collider 'floor'; move one of the two");
+  const std::vector<std::string> tangled = overlaps({"/objects/1/at=[0, 0.2, 0]"});
+  ASSERT_EQ(tangled.size(), 1u);
+  EXPECT_NE(tangled[0].find("objects 'block' and 'ball' begin inside each other"), std::string::npos) << tangled[0];
+  EXPECT_EQ(overlaps({"/objects/1/at=[0, 0.2, 0]", "/objects/0/kinematic=true"}).size(), 1u);
+  EXPECT_TRUE(
+      overlaps({"/objects/1/at=[0, 0.2, 0]", "/objects/0/kinematic=true", "/objects/1/kinematic=true"}).empty());
+  // A container keeps them inside, and what is driven may be in the ground.
+  EXPECT_EQ(overlaps({"/colliders/0={\"name\": \"room\", \"shape\": {\"box\": [3, 3, 3]}, \"inside\": true}"}).size(),
+            0u);
+  EXPECT_EQ(overlaps({"/colliders/0={\"name\": \"room\", \"shape\": {\"box\": [3, 1, 3]}, \"inside\": true}"}).size(),
+            1u);
+  EXPECT_TRUE(overlaps({"/objects/0/at=[0, -0.1, 0]", "/objects/0/kinematic=true"}).empty());
 }
 
 }  // namespace
