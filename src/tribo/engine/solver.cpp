@@ -96,9 +96,9 @@ template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                         const SolidSeed& solids)
     : model_(model), exec_(options.threads) {
-  const double needed =
-      estimated_bytes(options, model, static_cast<double>(seed.x.size()),
-                      static_cast<double>(solids.tets.size() + seed.meshes.tets.size()));
+  MeshAmounts meshes = amounts_of(solids, model.dx);
+  meshes.tets += static_cast<double>(seed.meshes.tets.size());
+  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +

@@ -8,6 +8,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/mesh/tet_mesh.h"
 #include "tribo/mesh/triangle_tree.h"
+#include "tribo/scene/expected_tets.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/random.h"
 
@@ -115,8 +116,10 @@ bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpe
 
 }  // namespace
 
-double expected_samples(const Scene& scene, const ObjectSpec& object) {
-  if (!object.is_hybrid()) return 0;
+MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
+  MeshAmounts amounts;
+  amounts.tets = expected_tets(object);
+  if (!object.is_hybrid()) return amounts;
   double area = 0, triangles = 0;
   if (const TetSolid* given = given_tets(object.shape)) {
     for (const auto& t : boundary_of(given->mesh).triangles) {
@@ -131,16 +134,30 @@ double expected_samples(const Scene& scene, const ObjectSpec& object) {
     if (!std::holds_alternative<Box<double>>(object.shape)) area *= 0.6;  // a ball's part of its box is 0.52
     triangles = 2 * area / (object.solid->element_size * object.solid->element_size);
   }
+  amounts.bodies = 1;
+  amounts.self_contact = object.solid->self_contact;
+  amounts.surface_cells = area / (scene.grid.dx * scene.grid.dx);
   const double corners = scene.contact.form == ContactSpec::Form::balanced ? 3 : 0;
   // At least one within each triangle; where it takes several, half of them have one more than their area asks for.
-  const double asked = scene.contact.samples_per_cell * area / (scene.grid.dx * scene.grid.dx);
-  return corners * triangles + std::max(triangles, asked + 0.5 * std::min(triangles, asked));
+  const double asked = scene.contact.samples_per_cell * amounts.surface_cells;
+  amounts.samples = corners * triangles + std::max(triangles, asked + 0.5 * std::min(triangles, asked));
+  return amounts;
 }
 
-double expected_samples(const Scene& scene) {
-  double sum = 0;
-  for (const ObjectSpec& object : scene.objects) sum += expected_samples(scene, object);
+MeshAmounts expected_meshes(const Scene& scene) {
+  MeshAmounts sum;
+  for (const ObjectSpec& object : scene.objects) sum += expected_meshes(scene, object);
   return sum;
+}
+
+MeshAmounts amounts_of(const SolidSeed& seed, double dx) {
+  MeshAmounts amounts;
+  amounts.tets = static_cast<double>(seed.tets.size());
+  amounts.samples = static_cast<double>(seed.samples.size());
+  amounts.bodies = static_cast<double>(seed.bodies.size());
+  for (const ContactSample& q : seed.samples) amounts.surface_cells += q.area / (dx * dx);
+  for (const SolidBody& body : seed.bodies) amounts.self_contact = amounts.self_contact || body.self_contact;
+  return amounts;
 }
 
 void check_sample_count(const Scene& scene, const ObjectSpec& object, double count) {

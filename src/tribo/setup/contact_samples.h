@@ -15,9 +15,28 @@ struct ObjectSpec;
 /// so that impulses on samples keep both momenta when vertices take them. Reads rest shapes; the same for any machine.
 std::vector<ContactSample> place_samples(const SolidSeed& seed, double dx);
 
-/// How many an object, or all of a scene, will have, roughly, before there are any tets.
-double expected_samples(const Scene& scene, const ObjectSpec& object);
-double expected_samples(const Scene& scene);
+/// What memory goes by.
+struct MeshAmounts {
+  double tets = 0;
+  double samples = 0;
+  double surface_cells = 0;  ///< area of boundaries over dx^2
+  double bodies = 0;         ///< that have samples
+  bool self_contact = false;
+
+  MeshAmounts& operator+=(const MeshAmounts& other) {
+    tets += other.tets;
+    samples += other.samples;
+    surface_cells += other.surface_cells;
+    bodies += other.bodies;
+    self_contact = self_contact || other.self_contact;
+    return *this;
+  }
+};
+
+/// Of an object, or all of a scene, roughly, before there are any tets; and of meshes that are there.
+MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object);
+MeshAmounts expected_meshes(const Scene& scene);
+MeshAmounts amounts_of(const SolidSeed& seed, double dx);
 
 /// Throws SceneError when `count` of them, of this object or with it, are more than can be.
 void check_sample_count(const Scene& scene, const ObjectSpec& object, double count);
