@@ -8,6 +8,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
+#include "tribo/io/writer.h"
 #include "tribo/setup/contact_samples.h"
 #include "tribo/setup/mesh_overlaps.h"
 #include "tribo/setup/meshes.h"
@@ -17,9 +18,17 @@
 namespace tribo {
 namespace {
 
+/// Frames hold tets when a format asks for them: they are many, and do not change but for their vertices.
+bool wants_tets(const Scene& scene) {
+  const std::vector<std::string>& formats = scene.output.formats;
+  return std::any_of(all_writers().begin(), all_writers().end(), [&](const WriterEntry& writer) {
+    return writer.needs_tets && std::find(formats.begin(), formats.end(), writer.name) != formats.end();
+  });
+}
+
 std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options,
                                    std::vector<std::string>& warnings) {
-  const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa};
+  const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa, wants_tets(scene)};
   const Model model = build_model(scene);
   // A slip in the units must not fill the memory with particles before anybody notices.
   const double expected = expected_particles(scene);

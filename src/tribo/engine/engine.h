@@ -91,6 +91,7 @@ struct EngineOptions {
   std::string precision = "float";  ///< float or double
   int threads = 0;                  ///< 0: all
   std::string isa;                  ///< CPU instruction set; empty: the best this machine has
+  bool tets = false;                ///< whether frames show the tets of meshes, too
 };
 
 /// Bytes an engine will need for so much; what is asked for before anything is allocated.

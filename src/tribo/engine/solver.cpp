@@ -45,7 +45,7 @@ double force_stiffness(const Model& model) {
 template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                         const SolidSeed& solids)
-    : model_(model), exec_(options.threads) {
+    : model_(model), shows_tets_(options.tets), exec_(options.threads) {
   MeshAmounts meshes = amounts_of(solids, model.dx);
   meshes.tets += static_cast<double>(seed.meshes.tets.size());
   const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
@@ -433,8 +433,7 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
-    if (!meshes->empty())
-      for (FrameMesh& mesh : meshes->frame_meshes(exec_, model_)) frame.meshes.push_back(std::move(mesh));
+    if (!meshes->empty()) meshes->show(exec_, model_, shows_tets_, frame);
   raw.first_hidden = vertices_.first_id();
   raw.hidden = vertices_.count();
 

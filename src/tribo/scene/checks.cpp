@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tribo/colliders/silhouette.h"
+#include "tribo/io/writer.h"
 #include "tribo/scene/expected_tets.h"
 
 namespace tribo {
@@ -361,6 +362,16 @@ void check_scene(const Scene& scene, Findings& findings) {
     const std::string pointer = fmt::format("/sinks/{}/shape", i);
     if (findings.clean(pointer) && findings.clean("/grid/dx")) check_sink(scene, scene.sinks[i], pointer, findings);
   }
+  for (const WriterEntry& writer : all_writers())
+    if (writer.needs_tets && std::find(scene.output.formats.begin(), scene.output.formats.end(), writer.name) !=
+                                 scene.output.formats.end()) {
+      const bool any = std::any_of(scene.objects.begin(), scene.objects.end(),
+                                   [](const ObjectSpec& object) { return object.solid.has_value(); });
+      if (!any && findings.clean("/objects") && findings.clean("/output"))
+        findings.add(
+            "/output/formats",
+            fmt::format("\"{}\" is for tets, and no object has any; use another format, such as \"vtk\"", writer.name));
+    }
   const bool takes = !scene.sinks.empty();
   for (std::size_t i = 0; takes && i < scene.objects.size(); ++i)
     if (scene.objects[i].is_updated_lagrangian())

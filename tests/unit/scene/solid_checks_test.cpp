@@ -80,5 +80,11 @@ TEST(SolidChecks, Place) {
   EXPECT_EQ(complaints({"/objects/0/at=[5e3, 0, 0]", fine, "/precision=double"}), "");
 }
 
+TEST(SolidChecks, FormatsOfTetsNeedTets) {
+  EXPECT_EQ(complaints({"/output={\"formats\": [\"vtu\"]}"}), "");
+  expect_complaint({"/output={\"formats\": [\"vtu\"]}", "/objects/0/method=mpm"}, "/output/formats",
+                   "no object has any");
+}
+
 }  // namespace
 }  // namespace tribo
