@@ -23,8 +23,11 @@ std::string array_element(const char* name, const Frame& frame, NamedArray Frame
   const auto write = [&frame, array](BufferedFile& file) {
     for (const FrameTets& body : frame.tets) file.write((body.*array).data);
   };
-  return fmt::format("<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" {}/>\n", vtk_type(first.type), name,
-                     first.components, data.add(size, write));
+  // Without a number of components meshio makes plain numbers of the rows.
+  const std::string components =
+      first.components > 1 ? fmt::format(" NumberOfComponents=\"{}\"", first.components) : "";
+  return fmt::format("<DataArray type=\"{}\" Name=\"{}\"{} {}/>\n", vtk_type(first.type), name, components,
+                     data.add(size, write));
 }
 
 std::string cells_element(const Frame& frame, std::uint64_t tets, AppendedData& data) {
