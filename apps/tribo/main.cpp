@@ -32,6 +32,7 @@
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
 #include "tribo/scene/variants.h"
+#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
@@ -140,36 +141,44 @@ struct CheckCommand {
   }
 
   bool on_gpu() const { return flags.device == "cuda"; }
-  double needed_bytes(const Scene& scene, double particles) const {
-    return estimated_bytes({flags.device, scene.precision, flags.threads, flags.isa}, build_model(scene), particles);
+  double needed_bytes(const Scene& scene, double particles, const MeshAmounts& meshes) const {
+    return estimated_bytes({flags.device, scene.precision, flags.threads, flags.isa}, build_model(scene), particles,
+                           meshes);
   }
-  bool fits_device(const Scene& scene, double particles) const {
+  bool fits_device(const Scene& scene) const {
     if (!on_gpu()) return true;  // short main memory is an error, found when the simulation is made
     const std::optional<GpuMemory> gpu = gpu_memory();
-    return gpu && needed_bytes(scene, particles) <= static_cast<double>(gpu->free);
+    return gpu && needed_bytes(scene, expected_particles(scene), expected_meshes(scene)) <= static_cast<double>(gpu->free);
   }
 
   /// `held`: what the particles at the start take on the device; 0 when they are not there.
-  void print_memory(const Scene& scene, double particles, double emitted, std::size_t held) const {
+  void print_memory(const Scene& scene, double particles, double emitted, const MeshAmounts& meshes,
+                    std::size_t held) const {
     constexpr double MiB = 1048576;
     if (!on_gpu())
-      fmt::print("  memory      {:.1f} MiB on {}, {}; more when particles spread\n", static_cast<double>(held) / MiB,
+      fmt::print("  memory      {:.1f} MiB on {}, {}; {}\n", static_cast<double>(held) / MiB, flags.device,
+                 scene.precision,
+                 meshes.tets > 0
+                     ? fmt::format("about {:.1f} MiB with what contact takes", needed_bytes(scene, particles, meshes) / MiB)
+                     : "more when particles spread");
+    else if (meshes.tets > 0)
+      fmt::print("  memory      about {:.1f} MiB on {}, {}\n", needed_bytes(scene, particles, meshes) / MiB,
                  flags.device, scene.precision);
     else
       fmt::print("  memory      about {:.1f} MiB on {}, {}, {:.0f} bytes a particle; more when particles spread\n",
-                 needed_bytes(scene, particles) / MiB, flags.device, scene.precision, needed_bytes(scene, 1));
+                 needed_bytes(scene, particles, meshes) / MiB, flags.device, scene.precision, needed_bytes(scene, 1, {}));
     if (on_gpu() && held > 0)
       fmt::print("              {:.1f} MiB are held at the start\n", static_cast<double>(held) / MiB);
     if (emitted > 0)
       fmt::print("              {:.1f} MiB with all that emitters give out{}\n",
-                 needed_bytes(scene, particles + emitted) / MiB,
+                 needed_bytes(scene, particles + emitted, meshes) / MiB,
                  scene.sinks.empty() ? "" : "; less by what sinks take");
     if (const std::optional<GpuMemory> gpu = on_gpu() ? gpu_memory() : std::nullopt)
       fmt::print("              {:.1f} of the GPU's {:.1f} MiB are free\n", static_cast<double>(gpu->free) / MiB,
                  static_cast<double>(gpu->total) / MiB);
   }
 
-  void print_device_warning(const Scene& scene, double particles) const {
+  void print_device_warning(const Scene& scene, double particles, const MeshAmounts& meshes) const {
     if (!on_gpu()) return;
     const std::optional<GpuMemory> gpu = gpu_memory();
     if (!gpu) {
@@ -177,7 +186,7 @@ struct CheckCommand {
                  has_cuda() ? "there is no usable NVIDIA GPU on this machine" : "this tribo was built without CUDA");
       return;
     }
-    const double ratio = needed_bytes(scene, particles) / static_cast<double>(gpu->free);
+    const double ratio = needed_bytes(scene, particles, meshes) / static_cast<double>(gpu->free);
     if (ratio <= 1) return;
     fmt::print(
         "  warning     does not fit the GPU: {:.1f} times what is free; raise grid.dx from {:.3g} to {:.2g} or "
@@ -191,7 +200,7 @@ struct CheckCommand {
     const std::vector<Variant> variants = read_variants(flags.scene_path(), flags.overrides());
     // Finds what the text alone does not show; on the CPU when the GPU that was meant is not here or too small.
     SimulationOptions options = flags.simulation_options();
-    if (!fits_device(scene, expected_particles(scene))) options.device = "cpu";
+    if (!fits_device(scene)) options.device = "cpu";
     Simulation simulation(scene, options);
     fmt::print("{}: no mistakes found\n", scene.file);
     fmt::print("  name        {}\n", scene.name);
@@ -216,7 +225,10 @@ struct CheckCommand {
                counts.tets > 0
                    ? fmt::format(", {} vertices, {} collision particles", counts.vertices, counts.collision_particles)
                    : "");
-    print_memory(scene, static_cast<double>(particles), emitted,
+    MeshAmounts meshes = expected_meshes(scene);
+    meshes.tets = static_cast<double>(counts.tets);
+    meshes.samples = static_cast<double>(counts.collision_particles);
+    print_memory(scene, static_cast<double>(particles), emitted, meshes,
                  options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
@@ -226,7 +238,7 @@ struct CheckCommand {
       fmt::print("  variants    {} (tribo compare)\n", fmt::join(names, ", "));
     }
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
-    print_device_warning(scene, static_cast<double>(particles) + (scene.sinks.empty() ? emitted : 0));
+    print_device_warning(scene, static_cast<double>(particles) + (scene.sinks.empty() ? emitted : 0), meshes);
     return static_cast<int>(ExitCode::done);
   }
 };

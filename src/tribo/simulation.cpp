@@ -8,6 +8,9 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
+#include "tribo/io/writer.h"
+#include "tribo/setup/contact_samples.h"
+#include "tribo/setup/mesh_overlaps.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/setup/solids.h"
@@ -15,32 +18,47 @@
 namespace tribo {
 namespace {
 
+/// Frames hold tets when a format asks for them: they are many, and do not change but for their vertices.
+bool wants_tets(const Scene& scene) {
+  const std::vector<std::string>& formats = scene.output.formats;
+  return std::any_of(all_writers().begin(), all_writers().end(), [&](const WriterEntry& writer) {
+    return writer.needs_tets && std::find(formats.begin(), formats.end(), writer.name) != formats.end();
+  });
+}
+
 std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options,
                                    std::vector<std::string>& warnings) {
-  const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa};
+  const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa, wants_tets(scene)};
   const Model model = build_model(scene);
   // A slip in the units must not fill the memory with particles before anybody notices.
   const double expected = expected_particles(scene);
   // How many emitted particles are there at once, sinks decide, which nobody can foresee.
   const double emitted = expected_emission(scene);
   const double most = expected + (scene.sinks.empty() ? emitted : 0);
-  const double tets = expected_tets(scene);
-  const double seed_bytes = 100 * expected + 200 * tets;
-  const double needed = estimated_bytes(engine_options, model, most, tets) + seed_bytes;
+  for (const ObjectSpec& object : scene.objects)
+    check_sample_count(scene, object, expected_meshes(scene, object).samples);
+  const MeshAmounts meshes = expected_meshes(scene);
+  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples;
+  const double needed = estimated_bytes(engine_options, model, most, meshes) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || !(tets < 5e8) || (options.device == "cpu" && needed > available) ||
+  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || (options.device == "cpu" && needed > available) ||
       seed_bytes > available) {
-    throw DeviceError(
-        fmt::format("{}: the scene would have about {:.3g} particles{} and need about {:.3g} GiB, of which {:.3g} GiB "
-                    "are free; raise grid.dx, lower particles_per_cell, {}shrink the objects or let emitters give out "
-                    "less",
-                    scene.file, expected + emitted, tets > 0 ? fmt::format(" and {:.3g} tets", tets) : "",
-                    needed / 1073741824, available / 1073741824, tets > 0 ? "raise element_size, " : ""));
+    throw DeviceError(fmt::format(
+        "{}: the scene would have about {:.3g} particles{} and need about {:.3g} GiB, of which {:.3g} GiB "
+        "are free; raise grid.dx, lower particles_per_cell, {}shrink the objects or let emitters give out "
+        "less",
+        scene.file, expected + emitted,
+        meshes.tets > 0 ? fmt::format(", {:.3g} tets with {:.3g} collision particles", meshes.tets, meshes.samples)
+                        : "",
+        needed / 1073741824, available / 1073741824,
+        meshes.tets > 0 ? "raise element_size, lower contact.samples_per_cell, " : ""));
   }
   const ParticleSeed seed = sample_particles(scene);
   warnings = mesh_warnings(scene);
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
-  return make_engine(engine_options, model, seed, sample_solids(scene));
+  const SolidSeed solids = sample_solids(scene);
+  for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
+  return make_engine(engine_options, model, seed, solids);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Promise: programs that are not ours read our .vtp and .ply files, and find in them what was simulated, to the bit.
+# Promise: programs that are not ours read our .vtp, .vtu and .ply files, and find in them what was simulated, to the bit.
 # Needs Debian's python3 and python3-meshio; where python3-vtk9 (large) is installed, VTK's own reader has its say, too.
 # What can be checked without meshio is checked, and then the test counts as skipped.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -50,5 +50,27 @@ for format in ply vtk; do
   [ -z "$(find exported/$format -name '*colliders*')" ] || fail "$format: hidden colliders stay"
 done
 if grep -q colliders exported/vtk/mixture.pvd; then fail "the .pvd lists colliders that are hidden"; fi
+
+# --- the inside of meshes: tets, which frames hold when a scene asks for the format -----------------------------------
+cat >solids.json <<'EOF'
+{ "tribo": 1, "name": "solids", "fps": 50, "duration": 0.1, "grid": { "dx": 0.1 },
+  "materials": { "rubber": { "model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3 } },
+  "objects": [
+    { "name": "sand", "type": "particles", "material": "dry_sand", "at": [0, 1.3, 0], "shape": { "box": [0.2, 0.2, 0.2] } },
+    { "name": "block", "type": "solid", "material": "rubber", "at": [0, 0.25, 0], "velocity": [0, -2, 0],
+      "shape": { "box": [0.4, 0.4, 0.4] } },
+    { "name": "ball", "type": "solid", "material": "rubber", "at": [0, 0.8, 0], "shape": { "sphere": 0.2 } } ],
+  "colliders": [{ "name": "floor", "shape": { "half_space": [0, 1, 0] } }], "output": { "formats": ["vtu"] } }
+EOF
+for precision in float double; do
+  "$tribo" run solids.json -o solids_$precision --precision $precision --quiet
+  [ -n "${missing[python3-meshio]:-}" ] ||
+    $python "$root/tests/formats/check_vtu.py" solids_$precision solids_$precision/vtu solids || fail "the .vtu files"
+done
+"$tribo" export solids_float --format vtu -o exported/vtu --quiet
+diff -r solids_float/vtu exported/vtu || fail "vtu: exporting gives something else than running"
+"$tribo" run solids.json -o plain --set '/output/formats=[]' --quiet
+expect 2 'frame 0 holds no tets; frames do when output.formats of the scene has "vtu"' "$tribo" export plain --format vtu
+expect 2 '/output/formats: "vtu" is for tets, and no object has any' "$tribo" check scene.json --set '/output/formats=["vtu"]'
 
 [ ${#missing[@]} -eq 0 ] || skip "not everything was checked; install ${!missing[*]}"

@@ -29,6 +29,12 @@ refused 'is no index' --set /objects/99999999999999999999/name=x
 refused 'expected a number' --set /grid/dx=-1
 refused 'needs at least one object' --set '/objects=[]'
 refused "object 'sand' holds no particle" --set '/objects/1/shape={"box": [0.1, 0.1, 1e-6]}'
+solid='/objects/0={"type": "solid", "name": "brick", "shape": {"box": [0.2, 0.2, 0.2]}, "material": "jelly", "at": [0, 0.2, 0]}'
+refused "/objects/0/element_size: .* tets of object 'brick'; a mesh can have" --set "$solid" --set /objects/0/element_size=1e-6
+refused '/objects/0/damping: .*less than time.dt_min' --set "$solid" --set /objects/0/damping=1e30
+refused '/objects/0/velocity: .*would cross a cell' --set "$solid" --set '/objects/0/velocity=[1e30, 0, 0]'
+refused '/objects/0/at: .*away from the origin' --set "$solid" --set '/objects/0/at=[1e30, 0, 0]'
+refused "/contact/samples_per_cell: .*collision particles on object 'brick'" --set "$solid" --set /contact/samples_per_cell=1e12
 refused 'requires --resume' --from 3
 refused 'excludes' --resume --overwrite
 refused 'not in range' --frames 0

@@ -62,7 +62,7 @@ bool has_cuda() {
 #endif
 }
 
-double estimated_bytes(const EngineOptions& options, const Model& model, double particles, double tets) {
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles, const MeshAmounts& meshes) {
   const int D = model.dimension;
   const bool cuda = options.device == "cuda";
   const double real = options.precision == "double" ? 8 : 4;
@@ -77,7 +77,7 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   const double sorting = 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
   const double arena = std::pow(model.kernel_nodes + (cuda ? 3.0 : 5.0), D);
   if (cuda && !model.time.implicit) {
-    const double records = D == 3 ? 8 : 5;          // of four numbers, packed for kernels
+    const double records = D == 3 ? 8 : 5;                    // of four numbers, packed for kernels
     const double copy = records * pack + (2 + modes) * real;  // and history, and PolyPIC's modes
     const bool sorts_again = !model.emitters.empty() || !model.sinks.empty();
     per_particle += 2 * copy + 2 * 4 + 4 + 1 + (sorts_again ? sorting : 0);  // two copies, id and object, order, key
@@ -92,7 +92,7 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
     per_particle += real * D * D * (D * D + 1) / 2.0;
     per_block += 2 * nodes * (6 * pack + 4);
   }
-  per_particle += 3 * real;  // what a frame shows beside the state
+  per_particle += 3 * real;                                              // what a frame shows beside the state
   if (model.transfer.flip > 0) per_block += (arena + 2 * nodes) * pack;  // before forces act
   // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
   // the particles exist.
@@ -100,7 +100,21 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   // Corners, inverse rest shape and rate of each tet; a quarter as many vertices, each with some twenty corners.
   double per_tet = 4 * pack + 12 * real + 10 * 4 + 0.25 * (12 * real + 5 * 4);
   if (model.time.implicit) per_tet += 45 * real + 0.25 * (7 * pack + 6 * real);
-  return particles * per_particle + blocks * per_block + tets * per_tet;
+  // Collision particles: weights, places and order; and for the field they make with other bodies or particles, and for
+  // those by direction in which a body meets itself, what each adds to the grid, impulses, and the sums at nodes. A
+  // block of a field has about five cells of surface, of one by direction not two.
+  double per_sample = 14 * real + 72, per_surface_cell = 0;
+  const double sums = 64 * 24 * real;
+  if (meshes.bodies > 1 || particles > 0) {
+    per_sample += 36 * real + 4;
+    per_surface_cell += sums / 5;
+  }
+  if (meshes.self_contact) {
+    per_sample += 55 * real + 80;
+    per_surface_cell += sums / 1.7;
+  }
+  return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
+         meshes.surface_cells * per_surface_cell;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,

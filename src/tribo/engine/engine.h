@@ -12,6 +12,7 @@
 #include "tribo/engine/solve_report.h"
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
+#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/model.h"
 #include "tribo/setup/solids.h"
 
@@ -90,10 +91,12 @@ struct EngineOptions {
   std::string precision = "float";  ///< float or double
   int threads = 0;                  ///< 0: all
   std::string isa;                  ///< CPU instruction set; empty: the best this machine has
+  bool tets = false;                ///< whether frames show the tets of meshes, too
 };
 
-/// Bytes an engine will need for so many particles and tets; what is asked for before anything is allocated.
-double estimated_bytes(const EngineOptions& options, const Model& model, double particles, double tets = 0);
+/// Bytes an engine will need for so much; what is asked for before anything is allocated.
+double estimated_bytes(const EngineOptions& options, const Model& model, double particles,
+                       const MeshAmounts& meshes = {});
 
 /// An engine with particles and meshes in place. Throws DeviceError when the device is absent or memory is short.
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,

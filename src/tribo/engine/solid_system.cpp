@@ -132,7 +132,7 @@ void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View
 }
 
 template <class Real>
-std::vector<FrameMesh> SolidSystem<Real>::frame_meshes(Exec& ex, const Model& model) const {
+void SolidSystem<Real>::show(Exec& ex, const Model& model, bool tets, Frame& frame) const {
   const auto n = static_cast<std::size_t>(mesh.vertices);
   std::vector<Real> x[3], v[3];
   for (int k = 0; k < 3; ++k) {
@@ -141,7 +141,7 @@ std::vector<FrameMesh> SolidSystem<Real>::frame_meshes(Exec& ex, const Model& mo
     copy_to_host(ex, state.x.c[k], x[k].data(), mesh.vertices);
     copy_to_host(ex, state.v.c[k], v[k].data(), mesh.vertices);
   }
-  std::vector<FrameMesh> meshes;
+  const auto name = [&](std::size_t b) { return model.objects[static_cast<std::size_t>(mesh.body[b].object)].name; };
   for (std::size_t b = 0; b < skins_.size(); ++b) {
     std::vector<Real> places, velocities;
     for (const Index vertex : skins_[b].vertices)
@@ -149,11 +149,38 @@ std::vector<FrameMesh> SolidSystem<Real>::frame_meshes(Exec& ex, const Model& mo
         places.push_back(x[k][static_cast<std::size_t>(vertex)]);
         velocities.push_back(v[k][static_cast<std::size_t>(vertex)]);
       }
-    meshes.push_back({model.objects[static_cast<std::size_t>(mesh.body[b].object)].name,
-                      make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
-                      make_array<std::int32_t>("triangles", 3, skins_[b].triangles)});
+    frame.meshes.push_back({name(b), make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
+                            make_array<std::int32_t>("triangles", 3, skins_[b].triangles)});
   }
-  return meshes;
+  if (!tets) return;
+  std::vector<Index> corner[4];
+  std::vector<Real> volume(static_cast<std::size_t>(mesh.tets));
+  copy_to_host(ex, mesh.volume, volume.data(), mesh.tets);
+  for (int k = 0; k < 4; ++k) {
+    corner[k].resize(volume.size());
+    copy_to_host(ex, mesh.tet.c[k], corner[k].data(), mesh.tets);
+  }
+  for (std::size_t b = 0; b < mesh.body.size(); ++b) {
+    const SolidBody& body = mesh.body[b];
+    std::vector<Real> places, velocities, ratio;
+    std::vector<std::int32_t> own;
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+      for (int k = 0; k < 3; ++k) {
+        places.push_back(x[k][i]);
+        velocities.push_back(v[k][i]);
+      }
+    for (auto t = static_cast<std::size_t>(body.tets.begin); t < static_cast<std::size_t>(body.tets.end); ++t) {
+      Vec<double, 3> edge[3];
+      for (int k = 0; k < 3; ++k)
+        for (int a = 0; a < 3; ++a)
+          edge[k][a] = static_cast<double>(x[a][static_cast<std::size_t>(corner[k + 1][t])]) -
+                       static_cast<double>(x[a][static_cast<std::size_t>(corner[0][t])]);
+      ratio.push_back(static_cast<Real>(dot(cross(edge[0], edge[1]), edge[2]) / (6 * static_cast<double>(volume[t]))));
+      for (int k = 0; k < 4; ++k) own.push_back(corner[k][t] - body.vertices.begin);
+    }
+    frame.tets.push_back({name(b), make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
+                          make_array<std::int32_t>("tets", 4, own), make_array<Real>("J", 1, ratio)});
+  }
 }
 
 template <class Real>

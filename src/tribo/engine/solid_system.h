@@ -47,7 +47,8 @@ class SolidSystem {
   void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,
               bool coupled);
 
-  std::vector<FrameMesh> frame_meshes(Exec& ex, const Model& model) const;
+  /// What observers see: boundaries, and with `tets` the inside of bodies, too.
+  void show(Exec& ex, const Model& model, bool tets, Frame& frame) const;
   int object_of(Index vertex) const;
   std::size_t bytes() const;
 

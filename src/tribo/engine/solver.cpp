@@ -1,7 +1,6 @@
 #include "tribo/engine/solver.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <future>
 #include <limits>
@@ -11,37 +10,9 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/core/errors.h"
 #include "tribo/engine/backends.h"
-#include "tribo/stages/hash.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
-
-/// Numbers of the state that are not columns, in the order they are saved.
-template <class Real, int D>
-std::vector<double> scalars(const State<Real, D>& s) {
-  return {s.time, static_cast<double>(s.step), s.drift, s.speed, s.wave_speed2};
-}
-template <class Real, int D>
-void set_scalars(State<Real, D>& s, std::span<const double> from) {
-  s.time = from[0];
-  s.step = static_cast<std::int64_t>(from[1]);
-  s.drift = from[2];
-  s.speed = from[3];
-  s.wave_speed2 = from[4];
-}
-
-/// An array of a checkpoint, or an error that says what is wrong with it.
-template <class T>
-std::span<const T> expect_array(const Container& checkpoint, const std::string& name, std::int64_t count) {
-  const NamedArray* array = checkpoint.find(name);
-  if (array == nullptr) throw IoError("checkpoint has no array '" + name + "'; it was written by another version");
-  if (array->type != dtype_of<T>())
-    throw IoError("checkpoint array '" + name + "' has another precision; resume with the precision of the run");
-  if (count >= 0 && array->count != static_cast<std::uint64_t>(count))
-    throw IoError("checkpoint array '" + name + "' has " + std::to_string(array->count) + " entries, expected " +
-                  std::to_string(count));
-  return array->as<T>();
-}
 
 /// Tells the clock of stages what belongs to a step.
 class StepScope {
@@ -69,36 +40,15 @@ double force_stiffness(const Model& model) {
   return model.kernel_nodes == 2 ? 32 : model.kernel_nodes == 3 ? 6 : 3.2;
 }
 
-constexpr int emitter_numbers = 6;
-std::vector<double> numbers_of(const std::vector<EmitterState>& emitters) {
-  std::vector<double> r;
-  for (const EmitterState& e : emitters)
-    for (const double number : {static_cast<double>(e.layers), static_cast<double>(e.candidates),
-                                static_cast<double>(e.particles), e.volume, e.mass, e.finished ? 1.0 : 0.0})
-      r.push_back(number);
-  return r;
-}
-void set_numbers(std::vector<EmitterState>& emitters, std::span<const double> from) {
-  for (std::size_t i = 0; i < emitters.size(); ++i) {
-    const double* const n = &from[i * emitter_numbers];
-    emitters[i] = {static_cast<std::int64_t>(n[0]),
-                   static_cast<std::int64_t>(n[1]),
-                   static_cast<std::int64_t>(n[2]),
-                   n[3],
-                   n[4],
-                   n[5] != 0};
-  }
-}
-
 }  // namespace
 
 template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                         const SolidSeed& solids)
-    : model_(model), exec_(options.threads) {
-  const double needed =
-      estimated_bytes(options, model, static_cast<double>(seed.x.size()),
-                      static_cast<double>(solids.tets.size() + seed.meshes.tets.size()));
+    : model_(model), shows_tets_(options.tets), exec_(options.threads) {
+  MeshAmounts meshes = amounts_of(solids, model.dx);
+  meshes.tets += static_cast<double>(seed.meshes.tets.size());
+  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
@@ -483,8 +433,7 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
-    if (!meshes->empty())
-      for (FrameMesh& mesh : meshes->frame_meshes(exec_, model_)) frame.meshes.push_back(std::move(mesh));
+    if (!meshes->empty()) meshes->show(exec_, model_, shows_tets_, frame);
   raw.first_hidden = vertices_.first_id();
   raw.hidden = vertices_.count();
 
@@ -566,137 +515,6 @@ EngineFlows Solver<Real, D>::flows() const {
   return flows;
 }
 
-/// What emitters and sinks have done.
-template <class Real, int D>
-void Solver<Real, D>::visit_flows(const ArrayVisitor& visit) const {
-  if (!state_.emitters.empty()) {
-    const std::vector<double> emitters = numbers_of(state_.emitters);
-    visit("emitters", DType::f64, static_cast<std::int64_t>(emitters.size()), emitters.data());
-  }
-  if (!state_.sinks.empty()) {
-    std::vector<double> sinks{state_.sorted_at, state_.sink_drift};
-    for (const SinkState& sink : state_.sinks)
-      sinks.insert(sinks.end(), {static_cast<double>(sink.particles), sink.mass});
-    visit("sinks", DType::f64, static_cast<std::int64_t>(sinks.size()), sinks.data());
-  }
-}
-
-template <class Real, int D>
-std::uint64_t Solver<Real, D>::state_hash() {
-  settle(exec_, state_, work_);
-  std::uint64_t hash = 0;
-  const auto add_numbers = [&](const double* numbers, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) hash = mixed(hash + 1 + mixed(std::bit_cast<std::uint64_t>(numbers[i])));
-  };
-  const std::vector<double> numbers = scalars(state_);
-  add_numbers(numbers.data(), numbers.size());
-  visit_flows([&](const char*, DType, std::int64_t count, const void* data) {
-    add_numbers(static_cast<const double*>(data), static_cast<std::size_t>(count));
-  });
-  hash = hash_items(exec_, reinterpret_cast<const Index*>(state_.bins.data()), state_.bin_count * (3 + D), hash);
-  each_column(state_.particles, [&](const char*, auto& field) {
-    for (const auto& array : field.c) hash = hash_items(exec_, array.data(), state_.count, hash);
-  });
-  if (!solids_.empty()) {
-    add_numbers(&solids_.state.stable_dt, 1);
-    add_numbers(&solids_.state.speed, 1);
-    add_numbers(&solids_.state.listed_reach, 1);
-    each_column(solids_.state, [&](const char*, auto& field) {
-      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count_of(field), hash);
-    });
-  }
-  return hash;
-}
-
-template <class Real, int D>
-void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
-  settle(exec_, state_, work_);
-  const std::vector<double> numbers = scalars(state_);
-  visit("scalars", DType::f64, static_cast<std::int64_t>(numbers.size()), numbers.data());
-  std::vector<Bin<D>> bins(static_cast<std::size_t>(state_.bin_count));
-  copy_to_host(exec_, state_.bins, bins.data(), state_.bin_count);
-  static_assert(sizeof(Bin<D>) == (3 + D) * sizeof(Index));
-  visit("bins", DType::i32, static_cast<std::int64_t>(bins.size()) * (3 + D), bins.data());
-  visit_flows(visit);
-  std::vector<std::byte> host;
-  const auto show = [&](Index count, const char* name, auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    host.resize(static_cast<std::size_t>(count) * sizeof(T));
-    for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k) {
-      copy_to_host(exec_, field.c[k], reinterpret_cast<T*>(host.data()), count);
-      visit((std::string(name) + "." + std::to_string(k)).c_str(), dtype_of<T>(), count, host.data());
-    }
-  };
-  each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
-  if (!solids_.empty()) {
-    visit("solid.listed_reach", DType::f64, 1, &solids_.state.listed_reach);
-    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
-  }
-}
-
-template <class Real, int D>
-void Solver<Real, D>::load(const Container& checkpoint) {
-  take_columns(exec_, state_, work_);
-  const std::span<const double> numbers = expect_array<double>(checkpoint, "scalars", 5);
-  const std::span<const Index> ids = expect_array<Index>(checkpoint, "id.0", -1);
-  const auto n = static_cast<Index>(ids.size());
-  const std::span<const Index> bin_data = expect_array<Index>(checkpoint, "bins", -1);
-  const auto bin_count = static_cast<Index>(bin_data.size() / (3 + D));
-  std::vector<Bin<D>> bins(static_cast<std::size_t>(bin_count));
-  if (bin_count > 0) std::memcpy(bins.data(), bin_data.data(), bins.size() * sizeof(Bin<D>));
-  Index next = 0;
-  for (const Bin<D>& bin : bins) {
-    const bool fits = bin.begin == next && bin.end > bin.begin && bin.end <= n && bin.group >= 0 &&
-                      static_cast<std::size_t>(bin.group) < constants_.laws.size();
-    if (!fits) throw IoError("checkpoint's particle bins do not fit its particles; it belongs to another scene");
-    next = bin.end;
-  }
-  const bool sorted = bin_count > 0;  // memory may have run out before
-  if (sorted && next != n) throw IoError("checkpoint's particle bins do not cover its particles");
-  for (const Index object : expect_array<Index>(checkpoint, "object.0", n))
-    if (object < 0 || static_cast<std::size_t>(object) >= model_.objects.size())
-      throw IoError("checkpoint names an object the scene does not have; it belongs to another scene");
-
-  const auto vertices = static_cast<std::int64_t>(solids_.state.count);
-  if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
-  std::span<const double> emitters, sinks;
-  const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
-  const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
-  if (emitter_count > 0) emitters = expect_array<double>(checkpoint, "emitters", emitter_numbers * emitter_count);
-  if (sink_count > 0) sinks = expect_array<double>(checkpoint, "sinks", 2 + 2 * sink_count);
-
-  const auto take = [&](Index count, const char* name, auto& field) {
-    using T = typename std::decay_t<decltype(field)>::Value;
-    for (int k = 0; k < std::decay_t<decltype(field)>::components; ++k)
-      copy_to_device(exec_, expect_array<T>(checkpoint, std::string(name) + "." + std::to_string(k), count).data(),
-                     field.c[k], count);
-  };
-  each_column(state_.particles, [&](const char* name, auto& field) { take(n, name, field); });
-  if (vertices > 0) {
-    solids_.state.listed_reach = expect_array<double>(checkpoint, "solid.listed_reach", 1)[0];
-    solids_.contact.listed = false;
-    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
-  }
-  set_scalars(state_, numbers);
-  set_numbers(state_.emitters, emitters);
-  if (sink_count > 0) {
-    state_.sorted_at = sinks[0];
-    state_.sink_drift = sinks[1];
-  }
-  for (std::size_t i = 0; i < state_.sinks.size(); ++i)
-    state_.sinks[i] = {static_cast<std::int64_t>(sinks[2 + 2 * i]), sinks[3 + 2 * i]};
-  state_.count = n;
-  state_.bin_count = bin_count;
-  copy_to_device(exec_, bins.data(), state_.bins, bin_count);
-  if (sorted)
-    list_groups(exec_, constants_, state_, work_);
-  else
-    sort_particles(exec_, constants_, state_, work_);
-  build_grid(exec_, constants_, state_, work_);
-  if (!solids_.empty()) solids_.evaluate(exec_, model_.time);  // forces and bounds follow from the columns
-  follow_particles();
-}
-
 template <class Real, int D>
 const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_seconds() const {
   return exec_.timers().entries();
@@ -717,5 +535,10 @@ std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const 
   };
   return options.precision == "double" ? make(double{}) : make(float{});
 }
+
+template class Solver<float, 2>;
+template class Solver<float, 3>;
+template class Solver<double, 2>;
+template class Solver<double, 3>;
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -42,6 +42,7 @@ class Solver final : public Engine {
   void emit_layer(std::size_t emitter);
 
   Model model_;
+  bool shows_tets_;
   mutable Exec exec_;
   Constants<Real, D> constants_;
   State<Real, D> state_;

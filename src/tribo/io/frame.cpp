@@ -93,6 +93,15 @@ std::string mesh_mistake(const FrameMesh& mesh, const NamedArray& points) {
   return mistake.empty() ? "" : "mesh " + mesh.name + " " + mistake;
 }
 
+std::string tets_mistake(const FrameTets& body, const NamedArray& points) {
+  std::string mistake = points_mistake(points, body.x, body.v);
+  const NamedArray& tets = body.tets;
+  if (mistake.empty() && (!has_shape(tets, tets.count, 4, DType::i32) || !indexes(tets, body.x.count)))
+    mistake = "has tets of vertices it does not have";
+  if (mistake.empty() && !has_shape(body.J, tets.count, 1, body.x.type)) mistake = "has a J that does not fit its tets";
+  return mistake.empty() ? "" : "tets of " + body.name + " " + mistake;
+}
+
 std::string curves_mistake(const FrameCurves& curves, const NamedArray& points) {
   std::string mistake = points_mistake(points, curves.x, curves.v);
   if (mistake.empty()) {
@@ -114,22 +123,27 @@ std::string mistake_in(const Frame& frame) {
   if (!mistake.empty()) return mistake;
   for (const FrameMesh& mesh : frame.meshes)
     if (mistake = mesh_mistake(mesh, *frame.find("x")); !mistake.empty()) return mistake;
+  for (const FrameTets& body : frame.tets)
+    if (mistake = tets_mistake(body, *frame.find("x")); !mistake.empty()) return mistake;
   for (const FrameCurves& curves : frame.curves)
     if (mistake = curves_mistake(curves, *frame.find("x")); !mistake.empty()) return mistake;
   return "";
 }
 
-/// How the arrays of meshes and curves are called in the file: "mesh 0/x", "curves 2/sizes".
+/// How the arrays of meshes, tets and curves are called in the file: "mesh 0/x", "tets 1/J", "curves 2/sizes".
 std::string array_prefix(const char* kind, std::size_t index) {
   return std::string(kind) + " " + std::to_string(index) + "/";
 }
 
-/// Visits the arrays of every mesh and curve set with their prefix: visit(prefix, array).
+/// Visits the arrays of every mesh, set of tets and curve set with their prefix: visit(prefix, array).
 template <class AnyFrame, class Visit>
 void each_geometry_array(AnyFrame& frame, const Visit& visit) {
   for (std::size_t i = 0; i < frame.meshes.size(); ++i)
     for (auto* array : {&frame.meshes[i].x, &frame.meshes[i].v, &frame.meshes[i].triangles})
       visit(array_prefix("mesh", i), *array);
+  for (std::size_t i = 0; i < frame.tets.size(); ++i)
+    for (auto* array : {&frame.tets[i].x, &frame.tets[i].v, &frame.tets[i].tets, &frame.tets[i].J})
+      visit(array_prefix("tets", i), *array);
   for (std::size_t i = 0; i < frame.curves.size(); ++i)
     for (auto* array : {&frame.curves[i].x, &frame.curves[i].v, &frame.curves[i].sizes})
       visit(array_prefix("curves", i), *array);
@@ -145,6 +159,7 @@ std::string checked_meta(const Frame& frame) {
     json header{
         {"number", frame.number}, {"time", frame.time}, {"objects", frame.objects}, {"materials", frame.materials}};
     for (const FrameMesh& mesh : frame.meshes) header["meshes"].push_back(mesh.name);
+    for (const FrameTets& body : frame.tets) header["tets"].push_back(body.name);
     for (const FrameCurves& curves : frame.curves) header["curves"].push_back(curves.name);
     meta = header.dump();
   } catch (const json::exception&) {
@@ -251,12 +266,15 @@ Frame to_frame(Container container, const std::string& path) {
     frame.materials = meta.at("materials").get<std::vector<std::string>>();
     for (const auto& name : meta.value("meshes", json::array()))
       frame.meshes.emplace_back().name = name.get_ref<const std::string&>();
+    for (const auto& name : meta.value("tets", json::array()))
+      frame.tets.emplace_back().name = name.get_ref<const std::string&>();
     for (const auto& name : meta.value("curves", json::array()))
       frame.curves.emplace_back().name = name.get_ref<const std::string&>();
   } catch (const json::exception& e) {
     fail(std::string("its header lacks something: ") + e.what());
   }
   for (FrameMesh& mesh : frame.meshes) mesh.x.name = "x", mesh.v.name = "v", mesh.triangles.name = "triangles";
+  for (FrameTets& body : frame.tets) body.x.name = "x", body.v.name = "v", body.tets.name = "tets", body.J.name = "J";
   for (FrameCurves& curves : frame.curves) curves.x.name = "x", curves.v.name = "v", curves.sizes.name = "sizes";
   each_geometry_array(frame, [&](const std::string& prefix, NamedArray& array) {
     const std::string name = prefix + array.name;
@@ -274,7 +292,7 @@ Frame to_frame(Container container, const std::string& path) {
 }
 
 void write_frame(const std::string& path, const Frame& frame) {
-  if (frame.meshes.empty() && frame.curves.empty()) {
+  if (frame.meshes.empty() && frame.tets.empty() && frame.curves.empty()) {
     write_container(path, "frame", checked_meta(frame), frame.columns);
   } else {
     write_container(path, to_container(frame));

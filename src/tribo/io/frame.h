@@ -17,6 +17,15 @@ struct FrameMesh {
   NamedArray triangles;  ///< three vertices a row (i32), counterclockwise seen from outside; named "triangles"
 };
 
+/// The inside of one body at one time, for those who want to look at it: tets, and all their vertices.
+struct FrameTets {
+  std::string name;  ///< of the object
+  NamedArray x;      ///< vertices [m]; named "x"
+  NamedArray v;      ///< their velocities [m/s]; named "v"
+  NamedArray tets;   ///< four vertices a row (i32), of positive volume at rest; named "tets"
+  NamedArray J;      ///< volume of each tet over that at rest; named "J"
+};
+
 /// Strands of one object at one time: hair, yarn, fibers.
 struct FrameCurves {
   std::string name;  ///< of the object
@@ -35,6 +44,7 @@ struct Frame {
   std::vector<std::string> materials;  ///< names; column `material` indexes them
   std::vector<NamedArray> columns;     ///< x [m], v [m/s], id, object, material, J (volume ratio), strain
   std::vector<FrameMesh> meshes;
+  std::vector<FrameTets> tets;  ///< when they were asked for
   std::vector<FrameCurves> curves;
 
   const NamedArray* find(const std::string& name) const;
@@ -54,15 +64,15 @@ Frame arrange(RawFrame raw);
 
 /// Every column has the same number of rows; `x` is there; `v` has its components; `id`, `object`, `material`, `J` and
 /// `strain` have one; `object` and `material` stay within their lists of names. Frames of a run are 2D or 3D by `x`'s
-/// components; meshes and curves have the same, and refer to points they have. A frame that breaks this is a bug of
+/// components; meshes, tets and curves have the same, and refer to points they have. A frame that breaks this is a bug of
 /// ours: throws Error with ExitCode::internal.
 Container to_container(const Frame& frame);
 
 /// The reverse, same checks. Throws IoError that names `path`, from where the container was read.
 Frame to_frame(Container container, const std::string& path = "frame");
 
-/// A frame as a file of its own, checked as above; writing copies no column of particles unless there are meshes or
-/// curves, too.
+/// A frame as a file of its own, checked as above; writing copies no column of particles unless there are meshes,
+/// tets or curves, too.
 void write_frame(const std::string& path, const Frame& frame);
 Frame read_frame(const std::string& path);
 

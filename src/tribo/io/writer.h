@@ -31,6 +31,7 @@ struct WriterEntry {
   /// Why this build cannot write it, as "this build has no X"; nullptr when it can. Opened nevertheless, it removes
   /// files, but writes none.
   const char* unavailable = nullptr;
+  bool needs_tets = false;  ///< writes tets, which frames hold only when a scene asks for such a format
 };
 
 /// Every format, also those this build cannot write, in the order `tribo list writers` shows.

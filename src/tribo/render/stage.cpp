@@ -127,8 +127,59 @@ class Builder {
       out.triangles.push_back(
           {{static_cast<std::uint32_t>(corners[3 * t]), static_cast<std::uint32_t>(corners[3 * t + 1]),
             static_cast<std::uint32_t>(corners[3 * t + 2])}});
+    split_creases(out);
     add_normals(out);
     stage_.meshes.push_back(std::move(out));
+  }
+
+  /// Doubles vertices on edges where a surface turns by more than an angle, so that normals are not averaged across: a
+  /// box keeps its edges, and a coarse ball is round.
+  static void split_creases(StageMesh& mesh) {
+    constexpr float cosine = 0.766F;  // of 40 degrees
+    std::vector<Vec<float, 3>> normal;
+    std::vector<std::uint32_t> start(mesh.vertices.size() + 1, 0);
+    for (const Vec<std::uint32_t, 3>& t : mesh.triangles) {
+      const Vec<float, 3> a = mesh.vertices[t[0]];
+      normal.push_back(length_and_direction(cross(mesh.vertices[t[1]] - a, mesh.vertices[t[2]] - a)).normal);
+      for (int k = 0; k < 3; ++k) ++start[t[k] + 1];
+    }
+    for (std::size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
+    std::vector<std::uint32_t> around(start.back()), next(start.begin(), start.end() - 1);
+    for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t)
+      for (int k = 0; k < 3; ++k) around[next[mesh.triangles[t][k]]++] = t;
+
+    const std::vector<Vec<std::uint32_t, 3>> before = mesh.triangles;
+    const auto joined = [&](std::uint32_t one, std::uint32_t other) {  // by an edge, which is no crease
+      int shared = 0;
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) shared += before[one][a] == before[other][b] ? 1 : 0;
+      return shared >= 2 && dot(normal[one], normal[other]) > cosine;
+    };
+    std::vector<std::uint32_t> fan, waiting;
+    for (std::uint32_t v = 0; v + 1 < start.size(); ++v) {
+      waiting.assign(around.begin() + start[v], around.begin() + start[v + 1]);
+      for (bool first = true; !waiting.empty(); first = false) {  // triangles that hang together have one vertex
+        std::uint32_t own = v;
+        if (!first) {
+          own = static_cast<std::uint32_t>(mesh.vertices.size());
+          mesh.vertices.push_back(mesh.vertices[v]);
+        }
+        fan.assign(1, waiting.front());
+        waiting.erase(waiting.begin());
+        for (std::size_t i = 0; i < fan.size(); ++i) {
+          for (int k = 0; k < 3; ++k)
+            if (before[fan[i]][k] == v) mesh.triangles[fan[i]][k] = own;
+          for (std::size_t w = 0; w < waiting.size();) {
+            if (joined(fan[i], waiting[w])) {
+              fan.push_back(waiting[w]);
+              waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(w));
+            } else {
+              ++w;
+            }
+          }
+        }
+      }
+    }
   }
 
   /// Normals averaged over the triangles around each vertex, weighted by area.

@@ -1,9 +1,15 @@
 #include "tribo/setup/contact_samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/core/errors.h"
+#include "tribo/mesh/tet_mesh.h"
 #include "tribo/mesh/triangle_tree.h"
+#include "tribo/scene/expected_tets.h"
+#include "tribo/scene/scene.h"
 #include "tribo/setup/random.h"
 
 namespace tribo {
@@ -97,7 +103,79 @@ void measure_thickness(const SolidSeed& seed, const SolidBody& body, double enou
   }
 }
 
+double area_of(const SolidSeed& seed, std::int32_t triangle) {
+  return 0.5 * std::sqrt(squared_norm(corners(seed, triangle).twice_area()));
+}
+
+/// Points within a triangle, beside those at its corners.
+double spread_over(const SolidSeed& seed, double area, double dx) {
+  return std::max(1.0, std::ceil(seed.contact.samples_per_cell * area / (dx * dx)));
+}
+
+bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpec::Form::balanced; }
+
 }  // namespace
+
+MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
+  MeshAmounts amounts;
+  amounts.tets = expected_tets(object);
+  if (!object.is_hybrid()) return amounts;
+  double area = 0, triangles = 0;
+  if (const TetSolid* given = given_tets(object.shape)) {
+    for (const auto& t : boundary_of(given->mesh).triangles) {
+      const auto x = [&](int k) { return given->mesh.vertices[static_cast<std::size_t>(t[k])]; };
+      area += 0.5 * std::sqrt(squared_norm(Corners{x(0), x(1), x(2)}.twice_area()));
+      ++triangles;
+    }
+  } else {
+    const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, object.shape);
+    const Vec3 size = bounds.high - bounds.low;
+    area = 2 * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0]);
+    if (!std::holds_alternative<Box<double>>(object.shape)) area *= 0.6;  // a ball's part of its box is 0.52
+    triangles = 2 * area / (object.solid->element_size * object.solid->element_size);
+  }
+  amounts.bodies = 1;
+  amounts.self_contact = object.solid->self_contact;
+  amounts.surface_cells = area / (scene.grid.dx * scene.grid.dx);
+  const double corners = scene.contact.form == ContactSpec::Form::balanced ? 3 : 0;
+  // At least one within each triangle; where it takes several, half of them have one more than their area asks for.
+  const double asked = scene.contact.samples_per_cell * amounts.surface_cells;
+  amounts.samples = corners * triangles + std::max(triangles, asked + 0.5 * std::min(triangles, asked));
+  return amounts;
+}
+
+MeshAmounts expected_meshes(const Scene& scene) {
+  MeshAmounts sum;
+  for (const ObjectSpec& object : scene.objects) sum += expected_meshes(scene, object);
+  return sum;
+}
+
+MeshAmounts amounts_of(const SolidSeed& seed, double dx) {
+  MeshAmounts amounts;
+  amounts.tets = static_cast<double>(seed.tets.size());
+  amounts.samples = static_cast<double>(seed.samples.size());
+  amounts.bodies = static_cast<double>(seed.bodies.size());
+  for (const ContactSample& q : seed.samples) amounts.surface_cells += q.area / (dx * dx);
+  for (const SolidBody& body : seed.bodies) amounts.self_contact = amounts.self_contact || body.self_contact;
+  return amounts;
+}
+
+void check_sample_count(const Scene& scene, const ObjectSpec& object, double count) {
+  constexpr double most = 7e8;  // three corners of each need numbers
+  if (count <= most) return;
+  throw SceneError({Finding{
+      scene.file, 0, 0, "/contact/samples_per_cell",
+      fmt::format("{:.3g} would put {:.3g} collision particles on object '{}', with a grid spacing of {:.3g} m; a "
+                  "scene can have {:.2g}: lower it, usual is 1, or raise grid.dx",
+                  scene.contact.samples_per_cell, count, object.name, scene.grid.dx, most)}});
+}
+
+double expected_samples(const SolidSeed& seed, const SolidBody& body, double dx) {
+  double sum = 0;
+  for (std::int32_t t = body.triangles.begin; t < body.triangles.end; ++t)
+    sum += spread_over(seed, area_of(seed, t), dx) + (has_corners(seed) ? 3 : 0);
+  return sum;
+}
 
 std::vector<ContactSample> place_samples(const SolidSeed& seed, double dx) {
   std::vector<ContactSample> samples;
@@ -105,10 +183,8 @@ std::vector<ContactSample> place_samples(const SolidSeed& seed, double dx) {
   for (const SolidBody& body : seed.bodies) {
     first.push_back(samples.size());
     for (std::int32_t t = body.triangles.begin; t < body.triangles.end; ++t) {
-      const double area = 0.5 * std::sqrt(squared_norm(corners(seed, t).twice_area()));
-      const double count = std::ceil(seed.contact.samples_per_cell * area / (dx * dx));
-      sample_triangle(t, area, std::max(1, static_cast<int>(count)), seed.contact.form == ContactSpec::Form::balanced,
-                      samples);
+      const double area = area_of(seed, t);
+      sample_triangle(t, area, static_cast<int>(spread_over(seed, area, dx)), has_corners(seed), samples);
     }
   }
   first.push_back(samples.size());

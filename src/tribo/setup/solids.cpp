@@ -7,6 +7,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/models/elastic/invertible.h"
+#include "tribo/scene/expected_tets.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/contact_samples.h"
 #include "tribo/setup/initial_motion.h"
@@ -107,6 +108,11 @@ class SolidSampler {
 
   SolidSeed hybrid() {
     add_all(&ObjectSpec::is_hybrid);
+    double samples = 0;
+    for (const SolidBody& body : seed_.bodies) {
+      samples += expected_samples(seed_, body, scene_.grid.dx);
+      check_sample_count(scene_, object(body.object), samples);
+    }
     seed_.samples = place_samples(seed_, scene_.grid.dx);
     assign_samples(seed_.samples, seed_.bodies);
     return std::move(seed_);
@@ -254,22 +260,7 @@ class SolidSampler {
 
 double expected_tets(const Scene& scene) {
   double sum = 0;
-  for (const ObjectSpec& object : scene.objects) {
-    if (!object.solid) continue;
-    if (const TetSolid* given = given_tets(object.shape)) {
-      sum += static_cast<double>(given->mesh.tets.size());
-      continue;
-    }
-    const double size = object.solid->element_size;
-    if (const auto* box = std::get_if<Box<double>>(&object.shape)) {  // at least one cell along each edge, however thin
-      double cells = 1;
-      for (int k = 0; k < 3; ++k) cells *= std::max(1.0, std::round(box->size[k] / size));
-      sum += 6 * cells;
-      continue;
-    }
-    const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
-    sum += 6 * volume / std::pow(size, 3);  // six to a cube of the edge length
-  }
+  for (const ObjectSpec& object : scene.objects) sum += expected_tets(object);
   return sum;
 }
 

@@ -34,4 +34,14 @@ inline Frame frame_with_bodies(int number) {
   return frame;
 }
 
+/// The same with two tets of an object.
+inline Frame frame_with_tets(int number) {
+  Frame frame = frame_with_bodies(number);
+  frame.tets.push_back({"sand", array_of<float>("x", 3, {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}),
+                        array_of<float>("v", 3, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}),
+                        array_of<std::int32_t>("tets", 4, {0, 1, 2, 3, 1, 2, 3, 4}),
+                        array_of<float>("J", 1, {1, 0.5F})});
+  return frame;
+}
+
 }  // namespace tribo

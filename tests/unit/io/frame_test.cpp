@@ -14,10 +14,32 @@ namespace {
 TEST(Frame, survives_the_container) {
   const Frame frame = some_frame(7);
   EXPECT_TRUE(equal(to_frame(to_container(frame)), frame));
+  const Frame with_tets = frame_with_tets(3);
+  EXPECT_TRUE(equal(to_frame(to_container(with_tets)), with_tets));
   Frame empty = some_frame(0, 0);
   empty.objects = {"α \"quoted\"\n", ""};
   empty.time = 0.1 + 0.2;
   EXPECT_TRUE(equal(to_frame(to_container(empty)), empty));
+}
+
+TEST(Frame, tells_of_tets_that_do_not_fit) {
+  const auto expect_mistake = [](const std::function<void(FrameTets&)>& spoil, const char* says) {
+    Frame frame = frame_with_tets(0);
+    spoil(frame.tets[0]);
+    try {
+      to_container(frame);
+      FAIL() << says;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+    }
+  };
+  expect_mistake(
+      [](FrameTets& t) {
+        t.tets = array_of<std::int32_t>("tets", 4, {0, 1, 2, 3, 1, 2, 3, 5});
+      },
+      "tets of sand has tets of vertices it does not have");
+  expect_mistake([](FrameTets& t) { t.J = array_of<float>("J", 1, {1}); }, "has a J that does not fit its tets");
+  expect_mistake([](FrameTets& t) { t.v = array_of<float>("v", 3, {1, 2, 3}); }, "velocities that do not fit");
 }
 
 TEST(Frame, survives_the_file) {

@@ -90,6 +90,9 @@ inline bool equal(const Container& a, const Container& b) {
 inline bool equal(const FrameMesh& a, const FrameMesh& b) {
   return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.triangles, b.triangles);
 }
+inline bool equal(const FrameTets& a, const FrameTets& b) {
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.tets, b.tets) && equal(a.J, b.J);
+}
 inline bool equal(const FrameCurves& a, const FrameCurves& b) {
   return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes);
 }
@@ -98,7 +101,8 @@ inline bool equal(const Frame& a, const Frame& b) {
     return std::equal(p.begin(), p.end(), q.begin(), q.end(), [](const auto& r, const auto& s) { return equal(r, s); });
   };
   return a.number == b.number && a.time == b.time && a.objects == b.objects && a.materials == b.materials &&
-         same(a.columns, b.columns) && same(a.meshes, b.meshes) && same(a.curves, b.curves);
+         same(a.columns, b.columns) && same(a.meshes, b.meshes) && same(a.tets, b.tets) &&
+         same(a.curves, b.curves);
 }
 
 /// `count` particles scattered over a lattice, two objects of one material each.

@@ -105,7 +105,7 @@ TEST(Writers, leave_only_whole_files) {
     if (entry.unavailable != nullptr) continue;
     const Scratch dir;
     const auto out = entry.open(dir / "made/on/demand", named("scene"));
-    for (const int number : {0, 1, 1}) out->write(some_frame(number));
+    for (const int number : {0, 1, 1}) out->write(frame_with_tets(number));
     for (const auto& item : std::filesystem::recursive_directory_iterator(dir.path())) {
       EXPECT_NE(item.path().extension(), ".tribo-tmp");
     }

@@ -113,6 +113,33 @@ TEST(Stage, HasMeshesOfObjectsWithNormals) {
   for (const auto& n : mesh.normals) EXPECT_FLOAT_EQ(n[2], 1);
 }
 
+/// Two squares that meet at an edge: normals are averaged across a gentle bend, and each has its own at a sharp one.
+TEST(Stage, MeshesKeepTheirSharpEdges) {
+  const Scene scene = test::small_scene();
+  for (const double degrees : {20.0, 60.0}) {
+    const double c = std::cos(degrees * 0.017453292519943295), s = std::sin(degrees * 0.017453292519943295);
+    Frame frame = test::frame_of<float>({});
+    frame.meshes.push_back({"pile",
+                            test::array_of<double>("x", 3, {0, 0, 0, 0, 0, 1, -1, 0, 0, -1, 0, 1, c, s, 0, c, s, 1}),
+                            test::array_of<double>("v", 3, {}),
+                            test::array_of<std::int32_t>("triangles", 3, {0, 2, 1, 1, 2, 3, 0, 1, 4, 1, 5, 4})});
+    const Stage stage = stage_of(scene, frame);
+    ASSERT_EQ(stage.meshes.size(), 1U);
+    const StageMesh& mesh = stage.meshes[0];
+    EXPECT_EQ(mesh.vertices.size(), degrees < 40 ? 6U : 8U);
+    for (const Vec<std::uint32_t, 3>& t : mesh.triangles) {
+      const Vec<float, 3> a = mesh.vertices[t[0]];
+      const Vec<float, 3> face = length_and_direction(cross(mesh.vertices[t[1]] - a, mesh.vertices[t[2]] - a)).normal;
+      float least = 1;
+      for (int k = 0; k < 3; ++k) least = std::min(least, dot(face, mesh.normals[t[k]]));
+      if (degrees < 40)
+        EXPECT_LT(least, 0.999F);
+      else
+        EXPECT_GT(least, 0.9999F);
+    }
+  }
+}
+
 TEST(Stage, HasStrandsThroughTheirPoints) {
   Frame frame = test::frame_of<float>({});
   frame.curves.push_back({"ball", test::array_of<float>("x", 3, {0, 0, 0, 1, 0, 0, 1, 1, 0, 5, 0, 0, 5, 0, 1}),

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -13,80 +11,10 @@
 #include "tribo/io/file.h"
 #include "tribo/io/writers/buffered_file.h"
 #include "tribo/io/writers/frame_parts.h"
+#include "tribo/io/writers/vtk_xml.h"
 
 namespace tribo {
 namespace {
-
-constexpr const char* cell_type = "Int64";  ///< of connectivity and offsets
-using Cell = std::int64_t;
-
-const char* vtk_type(DType type) {
-  constexpr std::array names = {"Float32", "Float64", "Int32", "Int64", "UInt32", "UInt64", "UInt8"};
-  return names[static_cast<std::size_t>(type)];
-}
-
-/// Text as the value of an attribute.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-/// The data at the end of the file, as a list of what is to be written: sizes are known before, and the XML, which
-/// comes first, refers to the places.
-class AppendedData {
- public:
-  using Write = std::function<void(BufferedFile& file)>;
-
-  /// The attributes by which the XML refers to `size` bytes that `write` writes.
-  std::string add(std::uint64_t size, Write write) {
-    const std::uint64_t offset = offset_;
-    offset_ += sizeof size + size;
-    blocks_.emplace_back(size, std::move(write));
-    return fmt::format("format=\"appended\" offset=\"{}\"", offset);
-  }
-
-  void write(BufferedFile& file) const {
-    for (const auto& [size, write_block] : blocks_) {
-      file.put(size);
-      write_block(file);
-    }
-  }
-
- private:
-  std::uint64_t offset_ = 0;
-  std::vector<std::pair<std::uint64_t, Write>> blocks_;
-};
-
-/// A list of names: each ends with a zero byte.
-std::string names_element(const char* name, const std::vector<std::string>& names, AppendedData& data) {
-  std::string bytes;
-  for (std::string text : names) {
-    std::replace(text.begin(), text.end(), '\0', ' ');
-    bytes += text;
-    bytes += '\0';
-  }
-  const std::size_t size = bytes.size();
-  return fmt::format("<Array type=\"String\" Name=\"{}\" NumberOfTuples=\"{}\" {}/>\n", name, names.size(),
-                     data.add(size, [bytes = std::move(bytes)](BufferedFile& file) { file.write(bytes); }));
-}
 
 std::string column_element(const FramePart& part, const PointColumn& column, AppendedData& data) {
   const auto write = [&part, &column](BufferedFile& file) {
@@ -103,17 +31,11 @@ std::string column_element(const FramePart& part, const PointColumn& column, App
 std::string cells_element(const char* kind, std::uint64_t points, AppendedData::Write write_points, std::uint64_t count,
                           AppendedData::Write write_offsets, AppendedData& data) {
   std::string text = fmt::format("<{}>\n", kind);
-  text += fmt::format("<DataArray type=\"{}\" Name=\"connectivity\" {}/>\n", cell_type,
-                      data.add(points * sizeof(Cell), std::move(write_points)));
-  text += fmt::format("<DataArray type=\"{}\" Name=\"offsets\" {}/>\n", cell_type,
-                      data.add(count * sizeof(Cell), std::move(write_offsets)));
+  text += fmt::format("<DataArray type=\"{}\" Name=\"connectivity\" {}/>\n", vtk_cell_type,
+                      data.add(points * sizeof(VtkCell), std::move(write_points)));
+  text += fmt::format("<DataArray type=\"{}\" Name=\"offsets\" {}/>\n", vtk_cell_type,
+                      data.add(count * sizeof(VtkCell), std::move(write_offsets)));
   return text + fmt::format("</{}>\n", kind);
-}
-
-AppendedData::Write counting(std::uint64_t count, Cell first, Cell step) {
-  return [=](BufferedFile& file) {
-    for (std::uint64_t i = 0; i < count; ++i) file.put(first + static_cast<Cell>(i) * step);
-  };
 }
 
 /// The cells of a part, with how many there are of each kind.
@@ -133,7 +55,7 @@ Cells cells_of(const FramePart& part, AppendedData& data) {
     case PartKind::strands: {
       for (const FrameCurves* curves : part.curves) cells.lines += curves->sizes.count;
       const auto offsets = [&part](BufferedFile& file) {
-        Cell end = 0;
+        VtkCell end = 0;
         for (const FrameCurves* curves : part.curves)
           for (const std::int32_t size : curves->sizes.as<std::int32_t>()) file.put(end += size);
       };
@@ -144,10 +66,10 @@ Cells cells_of(const FramePart& part, AppendedData& data) {
     case PartKind::colliders: {
       for (const FrameMesh* mesh : part.meshes) cells.polys += mesh->triangles.count;
       const auto corners = [&part](BufferedFile& file) {
-        Cell first = 0;
+        VtkCell first = 0;
         for (const FrameMesh* mesh : part.meshes) {
           for (const std::int32_t corner : mesh->triangles.as<std::int32_t>()) file.put(first + corner);
-          first += static_cast<Cell>(mesh->x.count);
+          first += static_cast<VtkCell>(mesh->x.count);
         }
       };
       cells.element = cells_element("Polys", 3 * cells.polys, corners, cells.polys, counting(cells.polys, 3, 3), data);
@@ -206,20 +128,10 @@ class VtkWriter : public FrameWriter {
     std::set<std::pair<int, PartKind>> there;
     for (const PartKind kind : all_part_kinds)
       for (const int frame : files_.of(kind).frames()) there.emplace(frame, kind);
-    if (there.empty()) {
-      std::error_code error;
-      std::filesystem::remove(collection_path(), error);
-      if (error) throw io_error("remove", collection_path(), error.value());
-      return;
-    }
-    std::string text =
-        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
-        "<Collection>\n";
-    for (const auto& [frame, kind] : there) {
-      text += fmt::format("<DataSet timestep=\"{}\" part=\"{}\" name=\"{}\" file=\"{}\"/>\n", frame / info_.fps,
-                          static_cast<int>(kind), name_of(kind), escaped(files_.of(kind).file_name(frame)));
-    }
-    write_text(collection_path(), text + "</Collection>\n</VTKFile>\n");
+    std::vector<VtkDataSet> sets;
+    for (const auto& [frame, kind] : there)
+      sets.push_back({frame / info_.fps, static_cast<int>(kind), name_of(kind), files_.of(kind).file_name(frame)});
+    write_vtk_collection(collection_path(), sets);
   }
 
  private:

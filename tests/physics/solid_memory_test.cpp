@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tribo/engine/engine.h"
+#include "tribo/scene/reader.h"
+#include "tribo/setup/contact_samples.h"
+#include "tribo/setup/model.h"
+#include "tribo/simulation.h"
+
+/// \file
+/// Whether a scene of meshes fits the memory is told before it begins: the estimate is what they come to hold, with the
+/// fields of contact, which are most of it.
+
+namespace tribo::test {
+namespace {
+
+struct Case {
+  const char* scene;
+  const char* precision;
+  double most = 1.5;  ///< the estimate, in units of what is held
+};
+void PrintTo(const Case& one, std::ostream* out) { *out << one.scene << ", " << one.precision; }
+class SolidMemory : public ::testing::TestWithParam<Case> {};
+
+TEST_P(SolidMemory, IsForeseen) {
+  SimulationOptions options;
+  options.overrides = {parse_override(std::string("/precision=") + GetParam().precision)};
+  Simulation simulation =
+      Simulation::open(std::string(TRIBO_SCENE_DIR "/han2019/") + GetParam().scene + ".json", options);
+  const Scene& scene = simulation.scene();
+  for (int i = 0; i < 10; ++i) simulation.step();
+  const auto held = static_cast<double>(simulation.engine().bytes());
+  const auto particles = static_cast<double>(simulation.engine().counts().particles);
+  const EngineOptions engine{"cpu", scene.precision, 0, ""};
+  const MeshAmounts there = amounts_of(sample_solids(scene), scene.grid.dx), foreseen = expected_meshes(scene);
+  const double exact = estimated_bytes(engine, build_model(scene), particles, there);
+  const double before = estimated_bytes(engine, build_model(scene), particles, foreseen);
+  RecordProperty("memory", fmt::format("{:.2f} of the {:.3g} bytes that are held; before there are tets {:.2f}",
+                                       exact / held, held, before / held));
+  EXPECT_GT(exact, held / 1.5);
+  EXPECT_LT(exact, held * GetParam().most);
+  EXPECT_GT(before, held / 3);  // knows no more of a shape than the box around it
+  EXPECT_LT(before, held * 3);
+}
+
+/// The rabbits are out of each other's reach, and contact makes no field of them, which nobody knows before.
+INSTANTIATE_TEST_SUITE_P(Han2019, SolidMemory,
+                         ::testing::Values(Case{"fig04_jello_sand", "float"}, Case{"fig07_type_ii", "float"},
+                                           Case{"fig09_friction", "float"}, Case{"fig10_inversion", "float"},
+                                           Case{"fig10_rabbits", "float", 2}, Case{"fig14_walking_mannequin", "float"},
+                                           Case{"fig14_walking_mannequin", "double"}),
+                         [](const auto& test) { return std::string(test.param.scene) + "_" + test.param.precision; });
+
+}  // namespace
+}  // namespace tribo::test
