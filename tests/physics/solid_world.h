@@ -162,6 +162,7 @@ struct SolidWorld {
   ContactCounts counts;
   std::vector<bool> held;  ///< vertices that `pin` holds
   Field<double, 3> begin_velocity;
+  bool hold = true;
 
   explicit SolidWorld(int threads = 1) : ex(threads) {}
 
@@ -244,7 +245,7 @@ struct SolidWorld {
     begin_velocity.resize_discard(state.count);
     for (int k = 0; k < 3; ++k)
       std::copy_n(state.v.c[k].data(), state.count, begin_velocity.c[k].data());
-    work.begin = &begin_velocity;
+    work.begin = hold ? &begin_velocity : nullptr;
     elastic(dt);
     const auto placed = colliders.place(ex, collider_specs, 0, dt, {});
     counts = contact_step(ex, mesh, constants, placed, dt, state, work);

@@ -25,7 +25,7 @@ constexpr double flat_enough = 0.3;
 constexpr double self_depth_cells = 0.5;
 constexpr double self_depth_thickness = 0.4;
 /// Part of a slip that friction wins back in a step, where it can.
-constexpr double hold_part = 0.05;
+constexpr double hold_part = 0.02;
 
 /// Nodes around a sorted sample.
 template <class Real>
