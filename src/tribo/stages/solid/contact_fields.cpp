@@ -250,7 +250,7 @@ struct SumPatch {
         if (gradient == nullptr) return;
         Real first[4];
         part[0].store(first);
-        add_affine(s, row.sum, c + Block::side * ahead, w, first);
+        add_affine(s, row.sum, c + std::int32_t{Block::side} * ahead, w, first);
         part[0] = NodePack<Real>::load(first);
       });
       Real own[sums];
