@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "tribo/stages/arena.h"
 #include "tribo/stages/solid/contact_samples.h"
 
@@ -180,9 +182,14 @@ struct WriteRow {
 template <class Real, int Quads>
 struct SumPatch {
   static constexpr int sums = 4 * Quads;
-  struct Scratch {
+  struct NodeScratch {
     alignas(32) Real sum[Block::nodes][sums];
   };
+  struct RowScratch {
+    static constexpr int batch = 32;
+    alignas(16) ContactRow<Real> rows[batch];
+  };
+  using Scratch = std::conditional_t<Team::size == Block::nodes, RowScratch, NodeScratch>;
   const ContactRow<Real>* rows;
   const Vec<Real, 9>* gradient;  ///< or null
   const Index* base_start;
@@ -196,7 +203,7 @@ struct SumPatch {
     const Index patch = chosen != nullptr ? chosen[item] : item;
     if (chosen == nullptr && needed[patch] == 0) return;
     if constexpr (Team::size == Block::nodes) {
-      sum_at_node(team.rank(), patch);
+      sum_at_node(team, patch, scratch);
     } else {
       for (int i = 0; i < Block::nodes; ++i)
         for (int k = 0; k < sums; ++k) scratch.sum[i][k] = Real(0);
@@ -224,45 +231,59 @@ struct SumPatch {
       }
   }
 
-  /// A thread for each node keeps its sums in registers. All samples of a bin are moved at once.
-  TRIBO_HD void sum_at_node(int node, Index patch) const {
-    const Cell<3> c = unflatten<3>(node, Block::side);
+  /// A thread for each node keeps its sums in registers, and all of them read rows from where they put them together.
+  /// All samples of a bin are moved at once.
+  TRIBO_HD void sum_at_node(const Team& team, Index patch, Scratch& scratch) const {
+    const Cell<3> c = unflatten<3>(team.rank(), Block::side);
     NodePack<Real> all[Quads];
     TRIBO_UNROLL
     for (int k = 0; k < Quads; ++k) all[k] = NodePack<Real>(Real(0));
     for (Index t = touch_start[patch]; t < touch_start[patch + 1]; ++t) {
+      const Cell<3> ahead = unflatten<3>(touch[t] % Block::neighbors, 2);
+      const Index* const start = base_start + Size{touch[t] / Block::neighbors} * (Block::bases + 1);
+      constexpr int plane = Block::base_side * Block::base_side;
+      const Index end = start[plane * (ahead[0] != 0 ? Block::base_side : Block::side)];
+      const Cell<3> from = c + std::int32_t{Block::side} * ahead;  // the node, from the first one of the bin's block
       NodePack<Real> part[Quads];
       TRIBO_UNROLL
       for (int k = 0; k < Quads; ++k) part[k] = NodePack<Real>(Real(0));
-      each_run(touch[t], [&](Index s, const Cell<3>& ahead) {
-        const ContactRow<Real>& row = rows[s];
-        const Cell<3> base = unflatten<3>(static_cast<int>(row.base), Block::base_side);
-        Cell<3> at;
-        bool inside = true;
-        for (int k = 0; k < 3; ++k) {
-          at[k] = c[k] + Block::side * ahead[k] - base[k];
-          inside = inside && at[k] >= 0 && at[k] < 3;
-        }
-        if (!inside) return;
-        const Real w = row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]];
-        TRIBO_UNROLL
-        for (int k = 0; k < Quads; ++k) part[k] = part[k] + NodePack<Real>(w) * NodePack<Real>::load(row.sum + 4 * k);
-        if (gradient == nullptr) return;
-        Real first[4];
-        part[0].store(first);
-        add_affine(s, row.sum, c + std::int32_t{Block::side} * ahead, w, first);
-        part[0] = NodePack<Real>::load(first);
-      });
+      for (Index s = start[plane * (ahead[0] != 0 ? Block::side - 2 : 0)]; s < end; s += Scratch::batch) {
+        const int n = static_cast<int>(min(end - s, Index{Scratch::batch}));
+        team.barrier();
+        copy_rows(team, rows + s, n, scratch);
+        team.barrier();
+        for (int j = 0; j < n; ++j) add_row(scratch.rows[j], s + j, from, part);
+      }
       Real own[sums];
       TRIBO_UNROLL
       for (int k = 0; k < Quads; ++k) part[k].store(own + 4 * k);
-      if constexpr (Quads > 1) move_places(unflatten<3>(touch[t] % Block::neighbors, 2), Real(-Block::side), own);
+      if constexpr (Quads > 1) move_places(ahead, Real(-Block::side), own);
       TRIBO_UNROLL
       for (int k = 0; k < Quads; ++k) all[k] = all[k] + NodePack<Real>::load(own + 4 * k);
     }
-    Real* const to = nodes[Size{patch} * Block::nodes + node].sum;
+    Real* const to = nodes[Size{patch} * Block::nodes + team.rank()].sum;
     TRIBO_UNROLL
     for (int k = 0; k < Quads; ++k) all[k].store(to + 4 * k);
+  }
+  TRIBO_HD static void copy_rows(const Team& team, const ContactRow<Real>* from, int n, Scratch& scratch) {
+    static_assert(sizeof(ContactRow<Real>) % sizeof(std::uint32_t) == 0);
+    const int words = n * static_cast<int>(sizeof(ContactRow<Real>) / sizeof(std::uint32_t));
+    const auto* const source = reinterpret_cast<const std::uint32_t*>(from);
+    auto* const target = reinterpret_cast<std::uint32_t*>(scratch.rows);
+    for (int w = team.rank(); w < words; w += Team::size) target[w] = source[w];
+  }
+  TRIBO_HD void add_row(const ContactRow<Real>& row, Index s, const Cell<3>& node, NodePack<Real>* part) const {
+    const Cell<3> at = node - unflatten<3>(static_cast<int>(row.base), Block::base_side);
+    for (int k = 0; k < 3; ++k)
+      if (at[k] < 0 || at[k] > 2) return;
+    const Real w = row.weight[0][at[0]] * row.weight[1][at[1]] * row.weight[2][at[2]];
+    TRIBO_UNROLL
+    for (int k = 0; k < Quads; ++k) part[k] = part[k] + NodePack<Real>(w) * NodePack<Real>::load(row.sum + 4 * k);
+    if (gradient == nullptr) return;
+    Real first[4];
+    part[0].store(first);
+    add_affine(s, row.sum, node, w, first);
+    part[0] = NodePack<Real>::load(first);
   }
 
   TRIBO_HD void add(const Team& team, Index s, const Cell<3>& ahead, Scratch& scratch) const {

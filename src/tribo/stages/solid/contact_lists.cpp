@@ -82,10 +82,10 @@ TRIBO_HD bool may_oppose(const NormalRange<Real>& a, const NormalRange<Real>& b)
   return least < Real(0.57 * contact_opposed + 2 * turn_limit);
 }
 
-/// Which bins of bodies the second pass looks at: 1 where normals nearby may oppose each other, and then also those
-/// that such ones reach.
+/// Marks cells of bodies' bins with samples that may touch their own body. A bin has normals all around where a limb is
+/// a few cells thick, and would find itself.
 template <class Real>
-struct MarkSelf {
+struct MarkOpposed {
   const Bin<3>* bins;
   const ContactBox<Real>* boxes;
   const NormalRange<Real>* cell_normals;
@@ -95,43 +95,67 @@ struct MarkSelf {
   const Index* self_contact;
   const Index* kinematic;
   int reach;
-  const Index* opposed;  ///< null before these are known
   Index* mark;
 
-  TRIBO_HD void operator()(Index b) const {
+  TRIBO_HD void operator()(Index i) const {
+    const Index b = i / Block::cells;
+    const int cell = i % Block::cells;
     const Index body = bins[b].group;
     Index found = 0;
-    if (self_contact[body] != 0 && kinematic[body] == 0)
+    if ((boxes[b].cells >> cell & 1) != 0 && self_contact[body] != 0 && kinematic[body] == 0)
       for (int k = 0; k < Block::neighbors && found == 0; ++k) {
         const Index patch = bin_patch[Block::neighbors * b + k];
         if (patch < 0) continue;
-        for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t) {
-          const Index other = touch[t] / Block::neighbors;
-          if (!within_reach(boxes[b], boxes[other], opposed == nullptr ? reach : 2)) continue;
-          if (opposed == nullptr ? cells_oppose(b, other) : opposed[other] != 0) found = 1;
-        }
+        for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t)
+          found = opposes(b, cell, touch[t] / Block::neighbors) ? 1 : 0;
       }
-    mark[b] = found;
+    mark[i] = found;
   }
 
-  /// Whether samples in two cells may oppose each other. A bin has normals all around where a limb is a few cells
-  /// thick, and would find itself.
-  TRIBO_HD bool cells_oppose(Index a, Index b) const {
-    if (!may_oppose(boxes[a].normals, boxes[b].normals)) return false;
-    for (std::uint64_t own = boxes[a].cells; own != 0; own &= own - 1) {
-      const int i = lowest_bit(own);
-      const Cell<3> at = unflatten<3>(i, Block::side);
-      std::uint64_t others = boxes[b].cells;
-      for (int k = 0; k < 3; ++k) {
-        const std::int32_t from = Block::side * (bins[a].block[k] - bins[b].block[k]) + at[k];
-        others &= slab_of_cells(k, from - reach - 1, from + reach + 1);
-      }
-      for (; others != 0; others &= others - 1)
-        if (may_oppose(cell_normals[Block::cells * Size{a} + i],
-                       cell_normals[Block::cells * Size{b} + lowest_bit(others)]))
-          return true;
+  TRIBO_HD bool opposes(Index b, int cell, Index other) const {
+    const NormalRange<Real>& own = cell_normals[Block::cells * Size{b} + cell];
+    const Cell<3> at = unflatten<3>(cell, Block::side);
+    std::uint64_t near = boxes[other].cells;
+    for (int k = 0; k < 3; ++k) {
+      const std::int32_t from = Block::side * (bins[b].block[k] - bins[other].block[k]) + at[k];
+      near &= slab_of_cells(k, from - reach - 1, from + reach + 1);  // each base is a cell ahead, or none
     }
+    if (near == 0 || !may_oppose(own, boxes[other].normals)) return false;
+    for (; near != 0; near &= near - 1)
+      if (may_oppose(own, cell_normals[Block::cells * Size{other} + lowest_bit(near)])) return true;
     return false;
+  }
+};
+struct AnyOfCells {
+  const Index* marks;
+  Index* mark;
+  TRIBO_HD void operator()(Index b) const {
+    Index any = 0;
+    for (int c = 0; c < Block::cells && any == 0; ++c) any = marks[Block::cells * b + c];
+    mark[b] = any;
+  }
+};
+/// Marks bins that have such cells, and those around them that their samples reach.
+template <class Real>
+struct MarkAround {
+  const ContactBox<Real>* boxes;
+  const Index* bin_patch;
+  const Index* touch_start;
+  const Index* touch;
+  const Index* opposed;
+  Index* mark;
+
+  TRIBO_HD void operator()(Index b) const {
+    Index found = 0;
+    for (int k = 0; k < Block::neighbors && found == 0; ++k) {
+      const Index patch = bin_patch[Block::neighbors * b + k];
+      if (patch < 0) continue;
+      for (Index t = touch_start[patch]; t < touch_start[patch + 1] && found == 0; ++t) {
+        const Index other = touch[t] / Block::neighbors;
+        if (opposed[other] != 0 && within_reach(boxes[b], boxes[other], 2)) found = 1;
+      }
+    }
+    mark[b] = found;
   }
 };
 /// What is 1 in `flags`, in order.
@@ -450,21 +474,15 @@ Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<R
   ContactFields<Real>& f = work.self;
   f.starts.resize_discard(b.bin_count);
   f.needed.resize_discard(b.bin_count);
-  MarkSelf<Real> mark{b.bins.data(),
-                      b.boxes.data(),
-                      b.cell_normals.data(),
-                      b.bin_patch.data(),
-                      b.touch_start.data(),
-                      b.touch.data(),
-                      mesh.self_contact.data(),
-                      mesh.kinematic.data(),
-                      reach,
-                      nullptr,
-                      f.starts.data()};
-  for_each_pack(ex, "contact list", b.bin_count, mark);
-  mark.opposed = f.starts.data();
-  mark.mark = f.needed.data();
-  for_each_pack(ex, "contact list", b.bin_count, mark);
+  f.flags.resize_discard(Size{b.bin_count} * Block::cells);
+  parallel_for(
+      ex, "contact list", b.bin_count * Block::cells,
+      MarkOpposed<Real>{b.bins.data(), b.boxes.data(), b.cell_normals.data(), b.bin_patch.data(), b.touch_start.data(),
+                        b.touch.data(), mesh.self_contact.data(), mesh.kinematic.data(), reach, f.flags.data()});
+  parallel_for(ex, "contact list", b.bin_count, AnyOfCells{f.flags.data(), f.starts.data()});
+  for_each_pack(ex, "contact list", b.bin_count,
+                MarkAround<Real>{b.boxes.data(), b.bin_patch.data(), b.touch_start.data(), b.touch.data(),
+                                 f.starts.data(), f.needed.data()});
   f.flags.resize_discard(b.count);
   parallel_for(ex, "contact list", b.count,
                MarkUpright<Real>{{b.bin_of.data(), f.needed.data(), f.flags.data()},
