@@ -210,7 +210,7 @@ std::vector<double> VtkLegacyFile::values(std::int64_t count, VtkKind kind) {
   for (double& x : out) x = scan_.binary ? raw_value(scan_, kind, "a number") : scan_.number("a number");
   return out;
 }
-/// Version 5 has offsets and corners apart; before, every cell began with the number of its to.corners.
+/// Version 5 has offsets and corners apart; before, every cell began with the number of its corners.
 void VtkLegacyFile::read_cells(VtkCells& to) {
   const std::int64_t first = scan_.whole("the number of cells");
   const std::int64_t second = scan_.whole("the number of corners");
@@ -223,8 +223,8 @@ void VtkLegacyFile::read_cells(VtkCells& to) {
     to.corners = values(second, legacy_kind());
     return;
   }
+  if (first < 0 || first > second) scan_.fail("more cells than numbers; the file is damaged");
   const std::vector<double> all = values(second, VtkKind::i32);
-  scan_.count(first, 1, "cells");
   std::size_t at = 0;
   for (std::int64_t i = 0; i < first; ++i) {
     const double n = at < all.size() ? all[at++] : -1;
@@ -236,6 +236,7 @@ void VtkLegacyFile::read_cells(VtkCells& to) {
     to.offsets.push_back(static_cast<double>(to.corners.size()));
   }
 }
+
 void VtkLegacyFile::read_fields(std::string_view wanted) {
   scan_.word();
   const std::int64_t arrays = scan_.whole("the number of arrays");
