@@ -91,7 +91,7 @@ inline bool equal(const FrameMesh& a, const FrameMesh& b) {
   return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.triangles, b.triangles);
 }
 inline bool equal(const FrameCurves& a, const FrameCurves& b) {
-  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes);
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes) && equal(a.radius, b.radius);
 }
 inline bool equal(const Frame& a, const Frame& b) {
   const auto same = [](const auto& p, const auto& q) {
