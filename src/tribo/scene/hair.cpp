@@ -114,7 +114,7 @@ BraidSpec BraidSpec::read(ParamReader& in) {
   spec.spacing = in.number("spacing", "m", above(0), "between center lines of strands, at least");
   spec.pitch =
       in.open_number("pitch", "m", above(0),
-                     "length in which a bundle comes back to its side; by default 2.2 times all bundles' widths");
+                     "length in which a bundle comes back to its side; by default three times all bundles' widths");
   return spec;
 }
 

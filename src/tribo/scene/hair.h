@@ -77,10 +77,11 @@ struct BraidSpec {
   static constexpr const char* shorthand = nullptr;
 
   int bundles = 3;
-  int strands = 1;              ///< of each bundle
-  double length = 0;            ///< along y [m]
-  double spacing = 0;           ///< between strands at least [m]
-  std::optional<double> pitch;  ///< length of a full period of a bundle's path; nothing: six times what is least [m]
+  int strands = 1;     ///< of each bundle
+  double length = 0;   ///< along y [m]
+  double spacing = 0;  ///< between strands at least [m]
+  std::optional<double>
+      pitch;  ///< length of a full period of a bundle's path; nothing: three times all bundles' widths [m]
 
   static BraidSpec read(ParamReader& in);
 };

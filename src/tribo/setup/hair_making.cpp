@@ -294,11 +294,12 @@ void check_apart(const Strands& strands, double radius, const char* what, const 
 }
 
 /// The paths of a braid's bundles. Bundle k of m has its own phase on the common path
-///   x = a sin p,   z = a (sin 2p + e cos p) / 2,   y = -pitch p / 2 pi.
+///   x = a sin p,   z = c a (sin 2p + e cos p),   y = -pitch p / 2 pi,   c = 0.6.
 /// Two that are a phase q apart meet in x where p = (pi - q) / 2 and, the other way, half a period later. There their z
-/// differ by a sin(q / 2) (2 cos(q / 2) +- e), of one sign for all q < pi when e is below every 2 cos(q / 2): the one
-/// that comes from outside passes in front, on both sides, which is the usual braid. With an even number of bundles
-/// some are opposite (q = pi) and only e keeps those apart.
+/// differ by 2 c a sin(q / 2) (2 cos(q / 2) +- e), of one sign for all q < pi when e is below every 2 cos(q / 2): of
+/// the two the same is in front on both sides, where they cross in opposite directions, which is the usual braid. With
+/// an even number of bundles some are opposite (q = pi), and only e keeps those apart. A larger c makes the braid
+/// narrower and rounder.
 class BraidPaths {
  public:
   BraidPaths(int bundles, double pitch) : bundles_(bundles), pitch_(pitch) {
@@ -306,7 +307,7 @@ class BraidPaths {
   }
   Vec3 at(int bundle, double width, double down) const {
     const double p = 2 * pi * (down / pitch_ + static_cast<double>(bundle) / bundles_);
-    return {{width * std::sin(p), -down, 0.5 * width * (std::sin(2 * p) + even_ * std::cos(p))}};
+    return {{width * std::sin(p), -down, flatness * width * (std::sin(2 * p) + even_ * std::cos(p))}};
   }
   std::vector<Vec3> path(int bundle, double width, double length, int steps) const {
     std::vector<Vec3> points;
@@ -329,6 +330,8 @@ class BraidPaths {
   }
 
  private:
+  static constexpr double flatness = 0.6;
+
   int bundles_;
   double pitch_;
   double even_ = 0;
@@ -462,8 +465,9 @@ Strands braid_strands(const BraidSpec& braid, const HairSpec& hair, double radiu
   double bundle_radius = 0;
   for (const Vec<double, 2>& p : places) bundle_radius = std::max(bundle_radius, std::sqrt(squared_norm(p)));
   const double apart = 2 * bundle_radius + braid.spacing;
-  // The least pitch that holds the bundles lies between these; beyond it the braid grows narrower.
-  const double pitch = braid.pitch.value_or(2.2 * braid.bundles * apart);
+  // Bundles need about twice their widths to pass each other; with three times the braid is nearly as narrow as can be
+  // (measured for 3 to 8 bundles).
+  const double pitch = braid.pitch.value_or(3 * braid.bundles * apart);
   const BraidPaths paths(braid.bundles, pitch);
   double width = 0;
   for (double tried = 0.5 * apart; tried < 4 * pitch && width == 0; tried *= 1.05)
@@ -472,7 +476,7 @@ Strands braid_strands(const BraidSpec& braid, const HairSpec& hair, double radiu
     refuse(
         fmt::format("the bundles of the braid, {:.3g} m thick, do not pass each other in a pitch of {:.3g} m; make "
                     "it longer, {:.2g} m say, or use fewer strands or less spacing",
-                    apart, pitch, 2.2 * braid.bundles * apart));
+                    apart, pitch, 3 * braid.bundles * apart));
   const int steps = std::max(64, static_cast<int>(std::ceil(192 * braid.length / pitch)));
   Strands out;
   for (int k = 0; k < braid.bundles; ++k) {

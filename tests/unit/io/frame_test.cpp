@@ -186,6 +186,14 @@ TEST(Frame, with_damaged_meshes_or_strands_is_refused) {
        [](Frame& f) {
          f.curves[0].sizes = array_of<float>("sizes", 1, {3, 2});
        }},
+      {"strands jello has radii that do not fit its points",
+       [](Frame& f) {
+         f.curves[1].radius = array_of<float>("radius", 1, {1, 2, 3});
+       }},
+      {"strands jello has radii that do not fit its points",
+       [](Frame& f) {
+         f.curves[1].radius = array_of<std::int32_t>("radius", 1, {1, 2});
+       }},
       {"strands sand has points of another shape",
        [](Frame& f) {
          f.curves[0].x = array_of<float>("x", 1, {0, 0, 0, 0, 0});

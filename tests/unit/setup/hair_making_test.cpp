@@ -127,7 +127,7 @@ TEST(Scalp, MayBeAnyShape) {
 TEST(Scalp, RootsAreSpreadEvenly) {
   const ScalpSpec scalp = ball(2000);
   const Roots roots = place_roots(scalp, 1);
-  EXPECT_NEAR(roots.area, 4 * std::numbers::pi * 0.01, 1e-4);
+  EXPECT_NEAR(roots.area, 4 * std::numbers::pi * 0.01, 2e-4);  // of the triangles that stand for the ball
   const double possible = std::sqrt(2 / std::sqrt(3.0) * roots.area / 2000);  // of a perfect honeycomb
   double least = 1;
   for (std::size_t i = 0; i < 2000; ++i)
