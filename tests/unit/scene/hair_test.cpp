@@ -63,9 +63,10 @@ TEST(HairReading, FillsTheStructs) {
 
 /// What a run writes down gives the same strands again.
 TEST(HairReading, ResolvedTextReadsTheSame) {
-  for (const char* json : {R"({"radius": 1, "strands": {"scalp": {"shape": {"sphere": 1}, "length": 1}}})",
-                           R"({"radius": 1, "strands": {"tube": {"count": 3, "length": 1, "spacing": 4, "wave": 0.1}}})",
-                           R"({"radius": 1, "strands": {"braid": {"strands": 3, "length": 100, "spacing": 4}}})"}) {
+  for (const char* json :
+       {R"({"radius": 1, "strands": {"scalp": {"shape": {"sphere": 1}, "length": 1}}})",
+        R"({"radius": 1, "strands": {"tube": {"count": 3, "length": 1, "spacing": 4, "wave": 0.1}}})",
+        R"({"radius": 1, "strands": {"braid": {"strands": 3, "length": 100, "spacing": 4}}})"}) {
     std::string once, twice;
     read(json, &once);
     read(once, &twice);
