@@ -224,6 +224,7 @@ TEST(Frame, with_damaged_meshes_or_strands_is_refused) {
       put("mesh 0/triangles", frame.meshes[0].triangles);
       put("curves 0/x", frame.curves[0].x);
       put("curves 0/sizes", frame.curves[0].sizes);
+      put("curves 1/radius", frame.curves[1].radius);
     }
     const std::string said = io_error_of([&] { to_frame(container, "f.tbf"); });
     EXPECT_TRUE(contains(said, "f.tbf is damaged: " + message));

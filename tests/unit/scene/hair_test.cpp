@@ -52,7 +52,7 @@ TEST(HairReading, FillsTheStructs) {
   EXPECT_EQ(scalp->parting->normal[0], 1);  // of unit length
   EXPECT_EQ(scalp->comb[1], -1);
   EXPECT_EQ(scalp->comb_length, 0.05);  // a quarter of the length
-  EXPECT_EQ(scalp->curl_pitch, 0.02);
+  EXPECT_DOUBLE_EQ(scalp->curl_pitch, 0.02);
   EXPECT_EQ(scalp->clumps, 20);
 
   const HairSpec bare = read(R"({"radius": 1, "strands": {"scalp": {"shape": {"sphere": 1}, "length": 1}}})");
