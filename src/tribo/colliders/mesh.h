@@ -11,6 +11,8 @@
 
 namespace tribo {
 
+struct AssetFiles;
+
 /// A closed surface of triangles from a file, or that of a file's tets. Contact and sampling see its distance on a grid
 /// (DistanceField), which is made when it is first asked for; pictures see the triangles, and a solid the tets.
 class Mesh {
@@ -65,9 +67,7 @@ class Mesh {
 
  private:
   struct Data;
-  struct Source;
-  static Source find_source(ParamReader& in, const std::string& file);
-  void came_from(const Source& source);
+  void came_from(const AssetFiles& source);
   View<double> host_view() const {
     return view<double>([](const auto& values) { return values.data(); });
   }

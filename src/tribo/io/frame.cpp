@@ -114,6 +114,10 @@ std::string curves_mistake(const FrameCurves& curves, const NamedArray& points) 
       sum += static_cast<std::uint64_t>(size);
     }
     if (!good || sum != curves.x.count) mistake = "has strands whose sizes do not fit its points";
+    const NamedArray& radius = curves.radius;
+    if (mistake.empty() && radius.count != 0 &&
+        (!is_floating(radius.type) || !has_shape(radius, curves.x.count, 1, radius.type)))
+      mistake = "has radii that do not fit its points";
   }
   return mistake.empty() ? "" : "strands " + curves.name + " " + mistake;
 }
@@ -145,9 +149,12 @@ void each_geometry_array(AnyFrame& frame, const Visit& visit) {
     for (auto* array : {&frame.tets[i].x, &frame.tets[i].v, &frame.tets[i].tets, &frame.tets[i].J})
       visit(array_prefix("tets", i), *array);
   for (std::size_t i = 0; i < frame.curves.size(); ++i)
-    for (auto* array : {&frame.curves[i].x, &frame.curves[i].v, &frame.curves[i].sizes})
+    for (auto* array : {&frame.curves[i].x, &frame.curves[i].v, &frame.curves[i].sizes, &frame.curves[i].radius})
       visit(array_prefix("curves", i), *array);
 }
+
+/// Not in the file when it has no rows.
+bool is_optional(const NamedArray& array) { return array.name == "radius"; }
 
 /// The frame's JSON, once everything about the frame is found right.
 std::string checked_meta(const Frame& frame) {
@@ -244,6 +251,7 @@ Frame arrange(RawFrame raw) {
 Container to_container(const Frame& frame) {
   Container container{"frame", checked_meta(frame), frame.columns};
   each_geometry_array(frame, [&](const std::string& prefix, const NamedArray& array) {
+    if (is_optional(array) && array.count == 0) return;
     container.arrays.push_back(array);
     container.arrays.back().name = prefix + array.name;
   });
@@ -280,6 +288,7 @@ Frame to_frame(Container container, const std::string& path) {
     const std::string name = prefix + array.name;
     const auto found = std::find_if(container.arrays.begin(), container.arrays.end(),
                                     [&](const NamedArray& candidate) { return candidate.name == name; });
+    if (found == container.arrays.end() && is_optional(array)) return;
     if (found == container.arrays.end()) fail("array " + name + " is missing");
     const std::string own_name = array.name;
     array = std::move(*found);

@@ -32,6 +32,8 @@ struct FrameCurves {
   NamedArray x;      ///< points of all strands, one strand after the other [m]; named "x"
   NamedArray v;      ///< their velocities [m/s], or no rows; named "v"
   NamedArray sizes;  ///< how many points each strand has (i32), at least 2; named "sizes"
+  /// Of each point [m], or no rows: that of the object; named "radius".
+  NamedArray radius = {"radius", DType::f32, 1, 0, {}};
 };
 
 /// Host copy of what an observer may want to see at one output time. Columns are in order of particle id, so that row

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/core/named_bytes.h"
 #include "tribo/mesh/tet_file.h"
 #include "tribo/mesh/tet_mesh.h"
 
@@ -20,11 +21,6 @@ struct TetSolid {
 /// few by their numbers in the file, when some only are inside out; when tets are flat or there twice; when three share
 /// a face, or two lie on the same side of one.
 TetSolid check_tets(const TetFile& tets, double scale, const std::string& file);
-
-/// A file by its name, and what it holds.
-struct NamedBytes {
-  std::string file, bytes;
-};
 
 /// The files that a mesh consists of, the named one among them: .node and .ele belong together.
 std::vector<std::string> tet_mesh_files(const std::string& path);

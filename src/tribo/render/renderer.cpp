@@ -129,7 +129,8 @@ std::optional<Picture> Renderer::draw(const Frame& frame, const Request& request
   options.exposure = spec.exposure;
   options.on_progress = request.on_progress;
   options.stop = request.stop;
-  const Stage stage = build_stage(scene_, frame, coloring_, shown_);
+  Stage stage = build_stage(scene_, frame, coloring_, shown_);
+  keep_fibers_visible(stage, camera, spec.height);
   return trace(stage, camera, options);
 }
 

@@ -196,26 +196,33 @@ class Builder {
   void add_curves(const FrameCurves& curves, std::uint32_t surface) {
     StageCurves out;
     out.surface = surface;
-    const auto radius = static_cast<float>(particle_radius(scene_, scene_.objects[surface]));
+    out.fiber = true;
+    const ObjectSpec& object = scene_.objects[surface];
+    const bool own = curves.radius.count != 0;
+    const auto same = static_cast<float>(particle_radius(scene_, object));
     const auto sizes = curves.sizes.as<std::int32_t>();
     std::size_t row = 0;
     for (std::size_t s = 0; s < curves.sizes.count; ++s) {
       add_strand(
-          static_cast<std::size_t>(sizes[s]), radius, static_cast<std::uint32_t>(s),
-          [&](std::size_t i) { return point_at(curves.x, row + i); }, out);
+          static_cast<std::size_t>(sizes[s]),
+          [&](std::size_t i) {
+            return own ? static_cast<float>(object.look.size * number_at(curves.radius, row + i)) : same;
+          },
+          static_cast<std::uint32_t>(s), [&](std::size_t i) { return point_at(curves.x, row + i); }, out);
       row += static_cast<std::size_t>(sizes[s]);
     }
     stage_.curves.push_back(std::move(out));
   }
 
   /// A strand through points 0 .. n-1, led in and out by mirrored neighbors as Catmull-Rom splines need it.
-  template <class Point>
-  static void add_strand(std::size_t n, float radius, std::uint32_t strand, const Point& point, StageCurves& out) {
-    const auto add = [&](const Vec<float, 3>& p) { out.points.push_back({{p[0], p[1], p[2], radius}}); };
+  template <class Radius, class Point>
+  static void add_strand(std::size_t n, const Radius& radius, std::uint32_t strand, const Point& point,
+                         StageCurves& out) {
+    const auto add = [&](const Vec<float, 3>& p, float r) { out.points.push_back({{p[0], p[1], p[2], r}}); };
     const auto begin = static_cast<std::uint32_t>(out.points.size());
-    add(2.0F * point(0) - point(1));
-    for (std::size_t i = 0; i < n; ++i) add(point(i));
-    add(2.0F * point(n - 1) - point(n - 2));
+    add(2.0F * point(0) - point(1), radius(0));
+    for (std::size_t i = 0; i < n; ++i) add(point(i), radius(i));
+    add(2.0F * point(n - 1) - point(n - 2), radius(n - 1));
     for (std::uint32_t i = 0; i + 1 < n; ++i) {
       out.first.push_back(begin + i);
       out.strand.push_back(strand);
@@ -311,7 +318,8 @@ class Builder {
       const Vec<float, 3> a = walls.vertices[edge.first], b = walls.vertices[edge.second];
       if (!(squared_norm(b - a) > 0)) continue;
       add_strand(
-          2, 0.003F * stage_.radius, 0, [&](std::size_t i) { return i == 0 ? a : b; }, edges);
+          2, [&](std::size_t) { return 0.003F * stage_.radius; }, 0, [&](std::size_t i) { return i == 0 ? a : b; },
+          edges);
     }
     if (!edges.first.empty()) stage_.curves.push_back(std::move(edges));
   }
@@ -323,6 +331,19 @@ class Builder {
 };
 
 }  // namespace
+
+void keep_fibers_visible(Stage& stage, const Camera& camera, int rows) {
+  constexpr float thinnest = 0.35F;  // radius in pixels
+  const Vec<float, 3> from = cast<float>(camera.from - stage.origin), forward = cast<float>(camera.forward);
+  const float pixel = 2 * static_cast<float>(camera.tan_half_fov) / static_cast<float>(rows);  // at a distance of 1
+  for (StageCurves& curves : stage.curves) {
+    if (!curves.fiber) continue;
+    for (Vec<float, 4>& p : curves.points) {
+      const float depth = dot(Vec<float, 3>{{p[0], p[1], p[2]}} - from, forward);
+      p[3] = std::max(p[3], thinnest * pixel * depth);
+    }
+  }
+}
 
 Stage build_stage(const Scene& scene, const Frame& frame, const Coloring& coloring, const ViewBounds& shown) {
   return Builder(scene, frame, coloring, shown).build();

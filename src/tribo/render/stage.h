@@ -47,6 +47,7 @@ struct StageCurves {
   std::vector<std::uint32_t> strand;  ///< of each segment, for variation
   std::uint32_t surface = 0;
   bool clear = false;  ///< seen by the camera only, without shadow
+  bool fiber = false;  ///< hair and the like: light is scattered about the strand, and goes through
 };
 
 /// Everything on and below a plane; it goes on forever, and in pictures fades into the distance.
@@ -66,6 +67,9 @@ struct Stage {
   std::vector<StageCurves> curves;
   std::vector<StagePlane> planes;
 };
+
+/// Widens fibers that would be thinner than a pixel of so many rows: not to glitter, and to be seen from afar at all.
+void keep_fibers_visible(Stage& stage, const Camera& camera, int rows);
 
 /// A frame dressed with the scene's looks and its colliders. `shown` are the bounds of what pictures are about.
 Stage build_stage(const Scene& scene, const Frame& frame, const Coloring& coloring, const ViewBounds& shown);

@@ -106,6 +106,9 @@ class World {
     const Surface* surface = nullptr;
     float skin = 0;      ///< how far off the surface new rays start [m]
     bool plane = false;  ///< ground that goes on forever
+    bool fiber = false;
+    V tangent = V::zero();  ///< of a fiber
+    float radius = 0;       ///< of a fiber
     explicit operator bool() const { return surface != nullptr; }
   };
 
@@ -141,7 +144,7 @@ class World {
       const float t = distance_to(plane, from, direction);
       if (t < hit.t) {
         const Surface& surface = stage_.surfaces[plane.surface];
-        hit = {t, plane.normal, plane.normal, surface.color, &surface, 1e-5F * stage_.radius, true};
+        hit = {t, plane.normal, plane.normal, surface.color, &surface, 1e-5F * stage_.radius, true, false, {}, 0};
       }
     }
     return hit;
@@ -293,6 +296,7 @@ class World {
         hit.surface = &stage_.surfaces[curves.surface];
         hit.color = varied(*hit.surface, hit.surface->color, curves.strand[primitive]);
         hit.skin = 1e-2F * curves.points[curves.first[primitive]][3];
+        if (curves.fiber) describe_fiber(curves, primitive, query.hit.u, hit);
         break;
       }
     }
@@ -301,6 +305,21 @@ class World {
     // Seen from where the true surface faces away, an averaged normal must still face the ray; it may also vanish.
     if (!(dot(hit.normal, direction) < 0)) hit.normal = hit.face;
     return hit;
+  }
+
+  /// Direction and radius at a place of a Catmull-Rom segment.
+  static void describe_fiber(const StageCurves& curves, std::uint32_t primitive, float u, Hit& hit) {
+    V p[4];
+    float r[4];
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const Vec<float, 4>& point = curves.points[curves.first[primitive] + i];
+      p[i] = {{point[0], point[1], point[2]}};
+      r[i] = point[3];
+    }
+    hit.fiber = true;
+    hit.tangent = unit(p[2] - p[0] + 2 * u * (2.0F * p[0] - 5.0F * p[1] + 4.0F * p[2] - p[3]) +
+                       3 * u * u * (3.0F * (p[1] - p[2]) + p[3] - p[0]));
+    hit.radius = (1 - u) * r[1] + u * r[2];
   }
 
   const Stage& stage_;
@@ -339,6 +358,53 @@ struct Material {
     const float distribution = a2 / (pi * d * d);
     const float specular = distribution * smith(nl, a2) * smith(nv, a2) / (4 * nl * nv);
     return nl * ((1 / pi) * diffuse + specular * fresnel(std::max(dot(half, to_light), 0.0F)));
+  }
+};
+
+/// Light that a fiber scatters (Marschner 2003, in the closed form of Karis 2016): reflected at its surface (R), gone
+/// through it (TT), and reflected at its back (TRT), each narrow about a cone around the fiber that leans a little
+/// toward the root. What goes from fiber to fiber is as from a matte cylinder, some of it through. Radiance out per
+/// radiance in, times the cosine, as Material has it.
+struct Fiber {
+  V color;
+  V tangent;    ///< from the root
+  float width;  ///< of the reflection, in radians of the angle to the cross-section
+
+  explicit Fiber(const World::Hit& hit)
+      : color(hit.color), tangent(hit.tangent), width(0.06F + 0.25F * hit.surface->roughness) {}
+
+  static float bell(float x, float sigma) {
+    return std::exp(-0.5F * x * x / (sigma * sigma)) / (sigma * std::sqrt(2 * pi));
+  }
+  /// The color of light that has gone through so much of the fiber.
+  V filtered(float amount) const {
+    V out;
+    for (int k = 0; k < 3; ++k) out[k] = std::pow(std::clamp(color[k], 0.001F, 1.0F), amount);
+    return out;
+  }
+  V response(const V& to_eye, const V& to_light) const {
+    constexpr float tilt = 3 * pi / 180;
+    const float sin_eye = std::clamp(dot(tangent, to_eye), -1.0F, 1.0F);
+    const float sin_light = std::clamp(dot(tangent, to_light), -1.0F, 1.0F);
+    const float angle_eye = std::asin(sin_eye), angle_light = std::asin(sin_light);
+    const float cos_light = std::cos(angle_light);
+    const float cos_half = std::max(std::cos(0.5F * (angle_eye - angle_light)), 0.05F);
+    // Between both around the fiber.
+    const V around_eye = unit(to_eye - sin_eye * tangent), around_light = unit(to_light - sin_light * tangent);
+    const float cos_around = std::clamp(dot(around_eye, around_light), -1.0F, 1.0F);
+    const float around = std::acos(cos_around), cos_half_around = std::sqrt(0.5F + 0.5F * cos_around);
+    const float m = 1 - cos_half * cos_half_around;
+    const float fresnel = 0.046F + 0.954F * m * m * m * m * m;
+    const float mean = 0.5F * (angle_eye + angle_light);
+    V out = V::filled(bell(mean - tilt, width) * 0.25F * cos_half_around * fresnel);
+    out += (bell(mean + 0.5F * tilt, 0.5F * width) * std::exp(-3.65F * cos_around - 3.98F) * (1 - fresnel)) *
+           filtered(0.5F / cos_half);
+    out +=
+        (bell(mean + 1.5F * tilt, 2 * width) * std::exp(17 * cos_around - 16.78F) * 0.1F) * filtered(0.8F / cos_half);
+    // A matte cylinder, averaged over its width, is as bright as (sin a + (pi - a) cos a) / 4.
+    const float matte = 0.25F * (std::sin(around) + (pi - around) * cos_around);
+    out += ((0.75F * matte + 0.15F) / pi) * color;
+    return cos_light * out;
   }
 };
 
@@ -450,7 +516,15 @@ class Tracer {
       const auto w = sampler.next();
 
       const V to_sun = cone_direction(sky_.sun, sky_.cos_sun_radius, u[0], u[1]);
-      if (dot(to_sun, hit.face) > 0 && dot(to_sun, hit.normal) > 0 && world_.open(start, to_sun, w[3])) {
+      if (hit.fiber) {
+        // Light may come from behind: look for it from the side of the fiber that faces it.
+        const V toward = unit(to_sun - dot(to_sun, hit.tangent) * hit.tangent);
+        const V lit = point + hit.radius * (1.05F * toward - hit.face);
+        if (world_.open(lit, to_sun, w[3])) {
+          const V received = product(sky_.sun_irradiance, Fiber(hit).response(-direction, to_sun));
+          light += product(throughput, limited(received, depth));
+        }
+      } else if (dot(to_sun, hit.face) > 0 && dot(to_sun, hit.normal) > 0 && world_.open(start, to_sun, w[3])) {
         const V received = product(sky_.sun_irradiance, material.response(hit.normal, -direction, to_sun));
         light += product(throughput, limited(received, depth));
       }
@@ -474,6 +548,11 @@ class Tracer {
   /// Goes on in a direction chosen by the coat or the body of the material. False when the path ends.
   bool scatter(const World::Hit& hit, const Material& material, float u, float v, float choice, V& direction,
                V& throughput) const {
+    if (hit.fiber) {
+      throughput = product(throughput, hit.color);
+      direction = cosine_direction(hit.normal, u, v);
+      return dot(direction, hit.face) > 0;
+    }
     const V to_eye = -direction;
     const V reflection = material.fresnel(std::max(dot(hit.normal, to_eye), 0.0F));
     const float coat = (reflection[0] + reflection[1] + reflection[2]) / 3;

@@ -17,7 +17,7 @@ inline RunInfo some_run() {
   return info;
 }
 
-/// Particles, two meshes of which one has velocities and doubles, strands of two objects, and a collider.
+/// Particles, two meshes of which one has velocities and doubles, strands of two objects of which one has radii, and a collider.
 inline Frame frame_with_bodies(int number) {
   Frame frame = some_frame(number, 5);
   frame.meshes.push_back({"jello", array_of<float>("x", 3, {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}),
@@ -30,7 +30,8 @@ inline Frame frame_with_bodies(int number) {
   frame.curves.push_back({"sand", array_of<float>("x", 3, {0, 0, 0, 0, 1, 0, 0, 2, 0, 5, 0, 0, 5, 1, 0}),
                           array_of<float>("v", 3, {}), array_of<std::int32_t>("sizes", 1, {3, 2})});
   frame.curves.push_back({"jello", array_of<float>("x", 3, {7, 0, 0, 7, 1, 0}),
-                          array_of<float>("v", 3, {1, 2, 3, 4, 5, 6}), array_of<std::int32_t>("sizes", 1, {2})});
+                          array_of<float>("v", 3, {1, 2, 3, 4, 5, 6}), array_of<std::int32_t>("sizes", 1, {2}),
+                          array_of<double>("radius", 1, {0.75, 0.125})});
   return frame;
 }
 

@@ -208,6 +208,14 @@ TEST(Frame, with_damaged_meshes_or_strands_is_refused) {
        [](Frame& f) {
          f.curves[0].sizes = array_of<float>("sizes", 1, {3, 2});
        }},
+      {"strands jello has radii that do not fit its points",
+       [](Frame& f) {
+         f.curves[1].radius = array_of<float>("radius", 1, {1, 2, 3});
+       }},
+      {"strands jello has radii that do not fit its points",
+       [](Frame& f) {
+         f.curves[1].radius = array_of<std::int32_t>("radius", 1, {1, 2});
+       }},
       {"strands sand has points of another shape",
        [](Frame& f) {
          f.curves[0].x = array_of<float>("x", 1, {0, 0, 0, 0, 0});
@@ -238,6 +246,7 @@ TEST(Frame, with_damaged_meshes_or_strands_is_refused) {
       put("mesh 0/triangles", frame.meshes[0].triangles);
       put("curves 0/x", frame.curves[0].x);
       put("curves 0/sizes", frame.curves[0].sizes);
+      put("curves 1/radius", frame.curves[1].radius);
     }
     const std::string said = io_error_of([&] { to_frame(container, "f.tbf"); });
     EXPECT_TRUE(contains(said, "f.tbf is damaged: " + message));

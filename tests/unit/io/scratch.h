@@ -94,7 +94,7 @@ inline bool equal(const FrameTets& a, const FrameTets& b) {
   return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.tets, b.tets) && equal(a.J, b.J);
 }
 inline bool equal(const FrameCurves& a, const FrameCurves& b) {
-  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes);
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.sizes, b.sizes) && equal(a.radius, b.radius);
 }
 inline bool equal(const Frame& a, const Frame& b) {
   const auto same = [](const auto& p, const auto& q) {

@@ -132,7 +132,7 @@ TEST(VtkWriter, writes_meshes_strands_and_colliders_as_parts_of_their_own) {
   EXPECT_EQ(strands.count("Lines"), "3");
   EXPECT_EQ(strands.values<std::int64_t>("connectivity"), (Cells{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(strands.values<std::int64_t>("offsets"), (Cells{3, 5, 7}));
-  EXPECT_EQ(strands.values<float>("radius"), (std::vector<float>{0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.5f, 0.5f}));
+  EXPECT_EQ(strands.values<float>("radius"), (std::vector<float>{0.25f, 0.25f, 0.25f, 0.25f, 0.25f, 0.75f, 0.125f}));
 
   const Vtp colliders(dir / "vtk/scene_colliders_000007.vtp");
   EXPECT_EQ(colliders.count("Polys"), "1");

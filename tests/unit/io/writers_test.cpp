@@ -4,8 +4,10 @@
 
 #include "bodies.h"
 #include "scratch.h"
+#include "tribo/io/file.h"
 #include "tribo/io/writer.h"
 #include "tribo/io/writers/file_sequence.h"
+#include "tribo/mesh/strand_file.h"
 
 namespace tribo {
 namespace {
@@ -140,6 +142,31 @@ TEST(PlyWriter, writes_what_a_reader_expects) {
     row.insert(row.end(), {double(i), jello ? 0. : 1., jello ? 1. : 0., J[i], jello ? 0.5 : 0.25});
     for (const int k : {0, 1, 2}) row.push_back(!jello ? 188 : k == 0 ? 255 : 0);
     ASSERT_EQ(ply.rows[i], row);
+  }
+}
+
+/// What is written of strands can be taken as strand files again: the same points and radii, to the precision of USD.
+TEST(Writers, strands_come_back_as_strand_files) {
+  const Scratch dir;
+  Frame frame = frame_with_bodies(7);
+  frame.curves.erase(frame.curves.begin());  // one object has radii, the other has not
+  for (const std::string format : {"ply", "vtk", "usd"}) {
+    for (const WriterEntry& writer : all_writers()) {
+      if (writer.name != format) continue;
+      const auto out = writer.open(dir / format, some_run());
+      out->write(frame);
+      out->finish();
+    }
+    const std::string path = dir / (format + (format == "ply"   ? "/scene_strands_000007.ply"
+                                              : format == "vtk" ? "/scene_strands_000007.vtp"
+                                                                : "/scene_000007.usda"));
+    const Strands strands = parse_strands(read_text(path), 1, path).strands;
+    SCOPED_TRACE(format);
+    EXPECT_EQ(strands.start, (std::vector<std::int32_t>{0, 2}));
+    ASSERT_EQ(strands.points.size(), 2u);
+    EXPECT_EQ(strands.points[1][0], 7);
+    EXPECT_EQ(strands.points[1][1], 1);
+    EXPECT_EQ(strands.radius, (std::vector<double>{0.75, 0.125}));
   }
 }
 

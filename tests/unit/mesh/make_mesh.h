@@ -100,7 +100,7 @@ inline std::string as_obj(const PolygonMesh& mesh) {
 }
 
 template <class T>
-std::string raw(T value, bool big) {
+std::string raw(T value, bool big = false) {
   std::string bytes(sizeof(T), '\0');
   std::memcpy(bytes.data(), &value, sizeof(T));
   if (big != (std::endian::native == std::endian::big)) bytes = std::string(bytes.rbegin(), bytes.rend());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "small_scene.h"
 #include "tribo/io/run_info.h"
@@ -154,6 +155,28 @@ TEST(Stage, HasStrandsThroughTheirPoints) {
   EXPECT_EQ(curves.points[1][0], -1);
   EXPECT_EQ(curves.points[4][1], 2);
   EXPECT_GT(curves.points[0][3], 0);
+}
+
+/// Strands are as thick as the frame says, and look.size makes them; from afar, as a pixel asks for.
+TEST(Stage, StrandsHaveTheirOwnRadii) {
+  Frame frame = test::frame_of<float>({});
+  frame.curves.push_back({"ball", test::array_of<float>("x", 3, {0, 0, 0, 1, 0, 0}), test::array_of<float>("v", 3, {}),
+                          test::array_of<std::int32_t>("sizes", 1, {2}),
+                          test::array_of<double>("radius", 1, {0.25, 1e-6})});
+  Stage stage = stage_of(test::small_scene({parse_override("/objects/0/look/size=2")}), frame);
+  ASSERT_EQ(stage.curves.size(), 1U);
+  EXPECT_TRUE(stage.curves[0].fiber);
+  EXPECT_FLOAT_EQ(stage.curves[0].points[1][3], 0.5F);
+  EXPECT_FLOAT_EQ(stage.curves[0].points[2][3], 2e-6F);
+  CameraSpec spec;
+  spec.from = stage.origin + Vec<double, 3>{{0, 0, 100}};
+  spec.to = stage.origin;
+  spec.fov = 60;
+  const Camera camera = place_camera(spec, {}, Horizon(Vec<double, 3>{{0, 1, 0}}), 1);
+  keep_fibers_visible(stage, camera, 100);
+  const double pixel = 2 * 100 * std::tan(30 * std::numbers::pi / 180) / 100;
+  EXPECT_FLOAT_EQ(stage.curves[0].points[1][3], 0.5F);
+  EXPECT_NEAR(2 * static_cast<double>(stage.curves[0].points[2][3]), 0.7 * pixel, 0.05 * pixel);
 }
 
 TEST(Stage, DrawsGroundButNoWallsAndNoCeiling) {

@@ -179,6 +179,33 @@ TEST_F(Tracing, AMeshIsSeenWhereItIsFromBothSides) {
   EXPECT_TRUE(is_backdrop(seen_at(picture, {{-1, 1, 0}})));
 }
 
+/// Light from behind goes through hair, and around a rod it does not.
+TEST_F(Tracing, FibersLetLightThrough) {
+  options.sun = {{0, 0, -1}};
+  options.samples = 64;
+  add_strand({{{-4, 0, 0}}, {{4, 0, 0}}}, 0.3F);
+  const Rgb rod = seen_at(draw(), {{0, 0, 0}});
+  stage.curves[0].fiber = true;
+  const Rgb fiber = seen_at(draw(), {{0, 0, 0}});
+  EXPECT_GT(fiber.r, rod.r + 15);
+  EXPECT_GT(fiber.r, 2 * fiber.g) << "in its own color";
+}
+
+/// The highlight of a fiber is where eye and light are at mirrored angles to its cross-section, whichever side of it
+/// faces them: seen along the light it is there only where the fiber is across.
+TEST_F(Tracing, FibersShineAcrossThemselves) {
+  stage.surfaces[0] = {{{0.05F, 0.05F, 0.05F}}, 0.1F, 0, 1, 0};
+  options.sun = {{0, 0, 1}};
+  options.samples = 64;
+  const auto brightness = [&](float slope) {
+    stage.curves.clear();
+    add_strand({{{-2, 0, -2 * slope}}, {{2, 0, 2 * slope}}}, 0.3F);
+    stage.curves[0].fiber = true;
+    return seen_at(draw(), {{0, 0, 0}}).sum();
+  };
+  EXPECT_GT(brightness(0), 1.2 * brightness(0.7F));
+}
+
 TEST_F(Tracing, AStrandIsSeenAlongAllOfIt) {
   add_strand({{{-1.5F, -1, 0}}, {{-1.5F, 1, 0}}, {{1.5F, 1, 0}}}, 0.2F);
   const Picture picture = draw();

@@ -35,6 +35,7 @@ struct Part {
   const NamedArray* v;  ///< nullptr or no rows: at rest
   std::size_t body;     ///< of all points; not of particles, each of which knows its own
   bool particles;
+  const NamedArray* radius = nullptr;  ///< of strands; nullptr or no rows: that of the body
 };
 
 /// Different strings in order of their first use.
@@ -70,7 +71,7 @@ class Geometry {
     parts_.push_back({frame.find("x"), frame.find("v"), 0, true});
     if (parts_.back().x == nullptr) throw Error(ExitCode::internal, "bgeo writer: the frame has no positions");
     for (const FrameCurves& curves : frame.curves)
-      parts_.push_back({&curves.x, &curves.v, body_named(curves.name, info), false});
+      parts_.push_back({&curves.x, &curves.v, body_named(curves.name, info), false, &curves.radius});
     for (const FrameMesh& mesh : frame.meshes) parts_.push_back({&mesh.x, &mesh.v, body_named(mesh.name, info), false});
     for (const Part& part : parts_) point_count_ += part.x->count;
     for (const FrameCurves& curves : frame.curves) {
@@ -319,13 +320,15 @@ class Geometry {
     });
   }
 
-  /// Numbers that follow from the body a point belongs to: put(body, to).
+  /// Numbers that follow from the body a point belongs to: put(body, to); or which a part has itself.
   template <class T, class Put>
-  void body_values(std::uint32_t size, const Put& put) {
+  void body_values(std::uint32_t size, const Put& put, const NamedArray* Part::*own = nullptr) {
     const NamedArray* object = frame_.find("object");
     const Body none;
     std::vector<std::int64_t> indices;
     point_values<T>(size, [&](const Part& part, std::uint64_t begin, std::uint64_t rows, T* to) {
+      if (own != nullptr && part.*own != nullptr && (part.*own)->count > 0)
+        return convert_rows(*(part.*own), begin, rows, size, to);
       indices.assign(rows, part.particles ? -1 : static_cast<std::int64_t>(part.body));
       if (part.particles && object != nullptr) convert_rows(*object, begin, rows, 1, indices.data());
       for (std::uint64_t i = 0; i < rows; ++i)
@@ -350,8 +353,10 @@ class Geometry {
     }
     numeric<std::int32_t>("object", 1, nullptr,
                           [&] { body_values<std::int32_t>(1, [](const Body& b, auto* to) { *to = b.object; }); });
-    numeric<float>("pscale", 1, nullptr,
-                   [&] { body_values<float>(1, [](const Body& b, float* to) { *to = b.radius; }); });
+    numeric<float>("pscale", 1, nullptr, [&] {
+      body_values<float>(
+          1, [](const Body& b, float* to) { *to = b.radius; }, &Part::radius);
+    });
     numeric<float>("Cd", 3, "color", [&] {
       body_values<float>(3, [](const Body& b, float* to) { std::copy(b.color.c, b.color.c + 3, to); });
     });

@@ -119,6 +119,7 @@ void add_columns(const Frame& frame, const RunInfo& info, const std::vector<cons
   struct Source {
     const NamedArray* x;
     const NamedArray* v;
+    const NamedArray* radius;
     std::int32_t object, material;
     Look look;
   };
@@ -128,7 +129,9 @@ void add_columns(const Frame& frame, const RunInfo& info, const std::vector<cons
   DType type = DType::f32;
   for (const Geometry* body : bodies) {
     const RunInfo::Body* known = find_body(info, body->name, collider);
-    sources->push_back({&body->x, body->v.count != 0 ? &body->v : nullptr,
+    const NamedArray* radius = nullptr;
+    if constexpr (std::is_same_v<Geometry, FrameCurves>) radius = body->radius.count != 0 ? &body->radius : nullptr;
+    sources->push_back({&body->x, body->v.count != 0 ? &body->v : nullptr, radius,
                         index_of(names, body->name, collider ? frame.objects.size() : 0),
                         known ? index_of(frame.materials, known->material) : -1, look_of(known)});
     part.group_sizes.push_back(body->x.count);
@@ -147,7 +150,10 @@ void add_columns(const Frame& frame, const RunInfo& info, const std::vector<cons
   add("object", DType::i32, 1, [](const Source& s, Row, std::byte* to) { put(s.object, to); });
   add("material", DType::i32, 1, [](const Source& s, Row, std::byte* to) { put(s.material, to); });
   if (part.kind == PartKind::strands)
-    add("radius", DType::f32, 1, [](const Source& s, Row, std::byte* to) { put(s.look.radius, to); });
+    add("radius", DType::f32, 1, [](const Source& s, Row row, std::byte* to) {
+      if (s.radius) return copy_floats(*s.radius, row, DType::f32, to);
+      put(s.look.radius, to);
+    });
   add("color", DType::u8, 3, [](const Source& s, Row, std::byte* to) { put(s.look.color, to); });
 }
 

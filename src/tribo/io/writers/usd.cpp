@@ -38,6 +38,11 @@ bool is_topology(const std::string& attribute) {
   return attribute == "faceVertexCounts" || attribute == "faceVertexIndices" || attribute == "curveVertexCounts";
 }
 
+/// An attribute that must be told to have a value for every point.
+bool is_interpolated(const std::string& attribute) {
+  return attribute.starts_with("primvars:") || attribute == "widths";
+}
+
 /// What the top layer must know of a prim; each frame begins with a list of its own.
 struct PrimOutline {
   std::string body;  ///< identifier of its parent
@@ -213,10 +218,34 @@ Prim mesh_prim(const FrameMesh& mesh) {
   return prim;
 }
 
+/// Twice the radii.
+void write_widths(UsdFile& out, const NamedArray& radius) {
+  visit_values(radius, [&](auto values) {
+    out << '[';
+    for (std::size_t i = 0; i < radius.count; ++i) {
+      if (i > 0) out << ',';
+      out << static_cast<float>(2 * values[i]);
+    }
+    out << ']';
+  });
+}
+
+/// The largest of them, or what stands for them.
+float largest_radius(const FrameCurves& curves, float otherwise) {
+  if (curves.radius.count == 0) return otherwise;
+  float largest = 0;
+  visit_values(curves.radius, [&](auto values) {
+    for (std::size_t i = 0; i < curves.radius.count; ++i) largest = std::max(largest, static_cast<float>(values[i]));
+  });
+  return largest;
+}
+
 Prim strands_prim(const FrameCurves& curves, float radius) {
   Prim prim{{"", "strands", "BasisCurves", hash_of(curves.sizes), {}}, {}};
-  add_points(prim, curves.x, curves.v, radius);
+  add_points(prim, curves.x, curves.v, largest_radius(curves, radius));
   prim.add("int[]", "curveVertexCounts", [&curves](UsdFile& out) { write_numbers<int>(out, Rows(curves.sizes)); });
+  if (curves.radius.count != 0)
+    prim.add("float[]", "widths", [&curves](UsdFile& out) { write_widths(out, curves.radius); });
   return prim;
 }
 
@@ -361,7 +390,7 @@ class UsdWriter : public FrameWriter {
       for (const Sample& sample : prims[i].samples) {
         const auto& [type, name] = sample.attribute;
         // On one line, because parsers were seen to stumble over metadata of an attribute without a value.
-        if (name.starts_with("primvars:")) out << indent(3) << type << ' ' << name << " (interpolation = \"vertex\")\n";
+        if (is_interpolated(name)) out << indent(3) << type << ' ' << name << " (interpolation = \"vertex\")\n";
         out << indent(3) << type << ' ' << name << ".timeSamples = {\n" << indent(4) << frame.number << ": ";
         sample.write(out);
         out << ",\n" << indent(3) << "}\n";
@@ -527,7 +556,9 @@ class UsdWriter : public FrameWriter {
     }
     if (prim.type == "BasisCurves") out << indent(3) << "uniform token type = \"linear\"\n";
     if (body == nullptr) return;
-    if (prim.type != "Mesh" && body->info.radius > 0) {
+    const bool has_widths = std::any_of(prim.attributes.begin(), prim.attributes.end(),
+                                        [](const Attribute& a) { return a.name == "widths"; });
+    if (prim.type != "Mesh" && !has_widths && body->info.radius > 0) {
       constant("float[] widths", [&] { out << 2 * body->info.radius; });
     }
     if (info_.find(body->info.name) != nullptr) {
@@ -602,7 +633,7 @@ class UsdWriter : public FrameWriter {
           open_prim(out, prim.outline, find_body(prim.outline.body));
           for (const Attribute& attribute : prim.outline.attributes) {
             out << indent(3) << attribute.type << ' ' << attribute.name;
-            if (attribute.name.starts_with("primvars:")) out << " (interpolation = \"vertex\")";
+            if (is_interpolated(attribute.name)) out << " (interpolation = \"vertex\")";
             if (!is_clipped(prim, attribute)) out << " = " << topology.at(prim.path() + "." + attribute.name);
             out << '\n';
           }

@@ -1,0 +1,175 @@
+#include "tribo/mesh/strands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace tribo {
+namespace {
+
+using Vec3 = Vec<double, 3>;
+
+double norm(const Vec3& v) { return std::sqrt(squared_norm(v)); }
+
+/// Places along a polyline that are equally far apart, as (segment, share of it).
+struct Place {
+  std::size_t segment;
+  double share;
+};
+std::vector<Place> equal_places(std::span<const Vec3> points, std::size_t segments) {
+  std::vector<double> along{0};
+  for (std::size_t i = 1; i < points.size(); ++i) along.push_back(along.back() + norm(points[i] - points[i - 1]));
+  std::vector<Place> places;
+  std::size_t at = 0;
+  for (std::size_t k = 0; k <= segments; ++k) {
+    const double wanted = along.back() * (static_cast<double>(k) / static_cast<double>(segments));
+    while (at + 2 < points.size() && along[at + 1] < wanted) ++at;
+    const double length = along[at + 1] - along[at];
+    places.push_back({at, k == segments ? 1.0 : length > 0 ? std::min(1.0, (wanted - along[at]) / length) : 0.0});
+  }
+  return places;
+}
+
+template <class T>
+T at_place(std::span<const T> values, const Place& place) {
+  const T a = values[place.segment], b = values[place.segment + 1];
+  if (place.share == 0) return a;
+  if (place.share == 1) return b;
+  return a + (b - a) * place.share;
+}
+
+template <class Segments>
+Strands resampled_by(const Strands& strands, const Segments& segments) {
+  Strands out;
+  for (std::size_t s = 0; s < strand_count(strands); ++s) {
+    const std::span<const Vec3> points = strand_points(strands, s);
+    std::vector<Vec3> new_points;
+    std::vector<double> new_radius;
+    for (const Place& place : equal_places(points, segments(points))) {
+      new_points.push_back(at_place(points, place));
+      if (strands.radius.empty()) continue;
+      const auto begin = static_cast<std::size_t>(strands.start[s]);
+      new_radius.push_back(at_place(std::span<const double>(strands.radius.data() + begin, points.size()), place));
+    }
+    add_strand(out, new_points, new_radius);
+  }
+  if (out.start.empty()) out.start = {0};
+  return out;
+}
+
+}  // namespace
+
+void add_strand(Strands& strands, std::span<const Vec3> points, std::span<const double> radius) {
+  if (strands.start.empty()) strands.start.push_back(0);
+  strands.points.insert(strands.points.end(), points.begin(), points.end());
+  strands.radius.insert(strands.radius.end(), radius.begin(), radius.end());
+  strands.start.push_back(static_cast<std::int32_t>(strands.points.size()));
+}
+
+double length_of(std::span<const Vec3> points) {
+  double sum = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) sum += norm(points[i] - points[i - 1]);
+  return sum;
+}
+
+std::vector<Vec3> with_segments(std::span<const Vec3> points, std::size_t segments) {
+  std::vector<Vec3> out;
+  for (const Place& place : equal_places(points, segments)) out.push_back(at_place(points, place));
+  return out;
+}
+
+Strands resampled(const Strands& strands, double segment_length) {
+  return resampled_by(strands, [&](std::span<const Vec3> points) {
+    return static_cast<std::size_t>(std::max(1.0, std::round(length_of(points) / segment_length)));
+  });
+}
+
+Strands resampled(const Strands& strands, std::size_t segments) {
+  return resampled_by(strands, [&](std::span<const Vec3>) { return segments; });
+}
+
+double segment_distance(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
+  // Minimum of |a + s u - c - t v|^2 on the unit square: that of the lines, brought into the square one parameter after
+  // the other.
+  const Vec3 u = b - a, v = d - c, w = a - c;
+  const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), uw = dot(u, w), vw = dot(v, w);
+  const double det = uu * vv - uv * uv;
+  double s = det > 1e-14 * uu * vv ? std::clamp((uv * vw - vv * uw) / det, 0.0, 1.0) : 0.0;
+  double t = vv > 0 ? (uv * s + vw) / vv : 0;
+  if (t < 0 || t > 1) {
+    t = std::clamp(t, 0.0, 1.0);
+    s = uu > 0 ? std::clamp((uv * t - uw) / uu, 0.0, 1.0) : 0;
+  }
+  return norm(w + s * u - t * v);
+}
+
+StrandGap closest_strands(const Strands& strands, double reach) {
+  struct Segment {
+    Vec3 a, b;
+    std::int32_t strand;
+  };
+  std::vector<Segment> segments;
+  double longest = 0;
+  for (std::size_t s = 0; s < strand_count(strands); ++s) {
+    const std::span<const Vec3> points = strand_points(strands, s);
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      segments.push_back({points[i], points[i + 1], static_cast<std::int32_t>(s)});
+      longest = std::max(longest, norm(points[i + 1] - points[i]));
+    }
+  }
+  // Each segment is in the cells that its box reaches, widened by the reach; two that are within it share the cell
+  // that the larger of their low corners lies in, where they are counted once.
+  const double cell = longest + reach;
+  struct Entry {
+    std::int64_t x, y, z;
+    std::uint32_t segment;
+  };
+  struct Box {
+    std::int64_t low[3], high[3];
+  };
+  std::vector<Entry> entries;
+  std::vector<Box> boxes(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const auto [low, high] = std::minmax(segments[i].a[k], segments[i].b[k]);
+      boxes[i].low[k] = static_cast<std::int64_t>(std::floor((low - 0.5 * reach) / cell));
+      boxes[i].high[k] = static_cast<std::int64_t>(std::floor((high + 0.5 * reach) / cell));
+    }
+    for (std::int64_t x = boxes[i].low[0]; x <= boxes[i].high[0]; ++x)
+      for (std::int64_t y = boxes[i].low[1]; y <= boxes[i].high[1]; ++y)
+        for (std::int64_t z = boxes[i].low[2]; z <= boxes[i].high[2]; ++z)
+          entries.push_back({x, y, z, static_cast<std::uint32_t>(i)});
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
+  });
+  StrandGap gap;
+  gap.distance = reach;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& e = entries[i];
+    const Box& box = boxes[e.segment];
+    for (std::size_t j = i + 1; j < entries.size(); ++j) {
+      const Entry& f = entries[j];
+      if (f.x != e.x || f.y != e.y || f.z != e.z) break;
+      const Segment &one = segments[e.segment], &other = segments[f.segment];
+      if (one.strand == other.strand) continue;
+      const Box& other_box = boxes[f.segment];
+      const std::int64_t here[3] = {e.x, e.y, e.z};
+      bool first = true;
+      for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
+      if (!first) continue;
+      const double d = segment_distance(one.a, one.b, other.a, other.b);
+      if (!(d < reach)) continue;
+      ++gap.pair_count;
+      const auto [low, high] = std::minmax(one.strand, other.strand);
+      if (std::tie(d, low, high) < std::tie(gap.distance, gap.one, gap.other) || gap.one < 0) {
+        gap.distance = d;
+        gap.one = low;
+        gap.other = high;
+      }
+    }
+  }
+  return gap;
+}
+
+}  // namespace tribo
