@@ -21,7 +21,7 @@ struct RodBody {
   int object = 0;  ///< index into Model::objects
   int material = 0;
   Run strands, vertices;
-  double friction = 0;  ///< Coulomb coefficient
+  double friction = 0;                                     ///< Coulomb coefficient
   double bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
   /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
   /// has no energy at equilibrium and nothing of it is computed (formulas E.5).
@@ -48,12 +48,12 @@ struct RodSeed {
   std::vector<Vec<double, 3>> director;  ///< m1 at time 0
 
   // of joints
-  std::vector<double> cell;                  ///< length that bends there, at rest [m]
-  std::vector<double> bend1, bend2;          ///< E I toward the first and second director [N m^2]
-  std::vector<double> twist_stiffness;       ///< GJ [N m^2]
+  std::vector<double> cell;                    ///< length that bends there, at rest [m]
+  std::vector<double> bend1, bend2;            ///< E I toward the first and second director [N m^2]
+  std::vector<double> twist_stiffness;         ///< GJ [N m^2]
   std::vector<Vec<double, 4>> rest_curvature;  ///< omega of the first and second edge
-  std::vector<double> rest_twist;            ///< [rad]
-  std::vector<double> twist;                 ///< at time 0, whole turns included [rad]
+  std::vector<double> rest_twist;              ///< [rad]
+  std::vector<double> twist;                   ///< at time 0, whole turns included [rad]
 };
 
 /// How an object's strands are held and what they are at rest.
@@ -82,7 +82,6 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
 
 /// Frames along a polyline by parallel transport, from a first director that is made normal to it; an arbitrary one
 /// where that is zero.
-std::vector<Vec<double, 3>> parallel_directors(const std::vector<Vec<double, 3>>& points,
-                                               const Vec<double, 3>& first);
+std::vector<Vec<double, 3>> parallel_directors(const std::vector<Vec<double, 3>>& points, const Vec<double, 3>& first);
 
 }  // namespace tribo

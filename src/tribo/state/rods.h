@@ -57,16 +57,16 @@ struct RodMesh {
   Array<Index> vertex_strand;
   Array<Index> strand_body;
   Array<RodGroup> group;
-  Array<Real> row;          ///< RodRow of every row, each for all strands of the group
-  Array<Real> mass;         ///< of vertices [kg]
-  Array<Real> inverse_mass; ///< 0 of driven vertices
-  Array<Real> radius;       ///< of vertices [m]
-  Array<Real> length;       ///< of edges at rest; 0 where none begins [m]
-  Array<Real> twist_rate;   ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
-  Array<Real> rest_twist;   ///< of joints
+  Array<Real> row;           ///< RodRow of every row, each for all strands of the group
+  Array<Real> mass;          ///< of vertices [kg]
+  Array<Real> inverse_mass;  ///< 0 of driven vertices
+  Array<Real> radius;        ///< of vertices [m]
+  Array<Real> length;        ///< of edges at rest; 0 where none begins [m]
+  Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
+  Array<Real> rest_twist;    ///< of joints
   Array<Index> driven_vertex;
-  Array<Index> drive;             ///< of each driven vertex
-  Array<Index> holds;             ///< 1 where the edge that begins there is held, director and all
+  Array<Index> drive;                ///< of each driven vertex
+  Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
   Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
   Field<double, 3> anchor_director;  ///< of the edge that begins there
 };

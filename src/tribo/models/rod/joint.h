@@ -49,9 +49,9 @@ struct EdgePair {
 template <class T>
 struct RodJoint {
   RodEdge<T> a, b;
-  T inverse_chi;  ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself
-  Vec<T, 3> kb;   ///< curvature binormal, 2 t0 x t1 / chi
-  Vec<T, 3> mean; ///< (t0 + t1) / chi
+  T inverse_chi;   ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself
+  Vec<T, 3> kb;    ///< curvature binormal, 2 t0 x t1 / chi
+  Vec<T, 3> mean;  ///< (t0 + t1) / chi
 
   TRIBO_HD RodJoint(const RodEdge<T>& first, const RodEdge<T>& second) : a(first), b(second) {
     using Real = scalar_of<T>;

@@ -5,19 +5,19 @@
 
 namespace tribo {
 
-/// Human hair by default, but for the resistance to stretching: a thousandth of the real one. Stretching hair is stiffer
-/// than anything that can be seen, and at a thousandth its strain stays at some percent in a blow of 1 m/s while steps
-/// are an order of magnitude longer and lose less energy (experiments_hair.md, 5).
+/// Human hair by default, but for the resistance to stretching: a thousandth of the real one. Stretching hair is
+/// stiffer than anything that can be seen, and at a thousandth its strain stays at some percent in a blow of 1 m/s
+/// while steps are an order of magnitude longer and lose less energy (experiments_hair.md, 5).
 struct RodMaterial {
-  double density = 1300;         ///< [kg/m^3]
-  double youngs_modulus = 4e9;   ///< E [Pa]
-  double poisson_ratio = 0.3;    ///< for the shear modulus, where that is not given
-  double shear_modulus = 0;      ///< G [Pa]; 0: E / (2 (1 + nu))
-  double stretch_scale = 1e-3;   ///< factor of EA
-  double aspect = 1;             ///< of elliptic sections: a / b, with a along the first director
-  double bend_damping = 0;       ///< Rayleigh: damping forces are this times stiffness times velocity [s]
-  double stretch_damping = 0;    ///< likewise [s]
-  double drag = 0;               ///< and this times mass times velocity [1/s]
+  double density = 1300;        ///< [kg/m^3]
+  double youngs_modulus = 4e9;  ///< E [Pa]
+  double poisson_ratio = 0.3;   ///< for the shear modulus, where that is not given
+  double shear_modulus = 0;     ///< G [Pa]; 0: E / (2 (1 + nu))
+  double stretch_scale = 1e-3;  ///< factor of EA
+  double aspect = 1;            ///< of elliptic sections: a / b, with a along the first director
+  double bend_damping = 0;      ///< Rayleigh: damping forces are this times stiffness times velocity [s]
+  double stretch_damping = 0;   ///< likewise [s]
+  double drag = 0;              ///< and this times mass times velocity [1/s]
 };
 
 /// Stiffness of a cross-section.

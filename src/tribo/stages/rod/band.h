@@ -81,7 +81,7 @@ TRIBO_HD Sym<T, 3> inverse(const Sym<T, 3>& a) {
 /// An eliminated row.
 template <class T>
 struct FactorRow {
-  Sym<T, 3> D;       ///< inverse; zero of rows that are held
+  Sym<T, 3> D;  ///< inverse; zero of rows that are held
   Mat<T, 3> L1, L2;
 
   TRIBO_HD static FactorRow zero() {
@@ -142,7 +142,7 @@ struct ForwardSweep {
 /// Back substitution from the last row on.
 template <class T>
 struct BackSweep {
-  Vec<T, 3> z1, z2;    ///< solutions of the rows after
+  Vec<T, 3> z1, z2;           ///< solutions of the rows after
   Mat<T, 3> L1, L2, L2_next;  ///< of the row after to this one, of the one after that to this one
 
   TRIBO_HD static BackSweep start() {

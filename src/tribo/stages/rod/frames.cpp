@@ -62,8 +62,10 @@ struct TurnFrames {
   TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
     if (pack.group.twisted == 0) return;
     carry(pack);
-    for (int k = 0; k < most_iterations; ++k)
-      if (relax(pack) < Real(1e-5)) break;  // quadratic: what is left is its square
+    const T zero(Real(0)), enough(Real(sizeof(Real) == 4 ? 1e-5 : 1e-7));  // quadratic: what is left is its square
+    T going(Real(1));  // strands that have not converged; others stay as they are, whoever shares their pack
+    for (int k = 0; k < most_iterations && any(going > zero); ++k)
+      going = select(relax(pack, going) < enough, zero, going);
     for (Index i = 0; i + 1 < pack.group.rows; ++i) {
       Vec<T, 3> m;
       for (int k = 0; k < 3; ++k) m[k] = load(pack, i, Kept::director, k);
@@ -123,10 +125,10 @@ struct TurnFrames {
     }
   }
 
-  /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (formulas E.5). What
-  /// bending takes from the diagonal is left out, so that it never goes uphill; no edge turns by more than 0.3 rad.
-  /// Returns the largest turn.
-  TRIBO_HD Real relax(const StrandPack<Real>& pack) const {
+  /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (formulas E.5). Pivots
+  /// are kept above a part of what they would be if bending took nothing from the diagonal, so that it never goes
+  /// uphill; no edge turns by more than 0.3 rad. Returns the largest turn.
+  TRIBO_HD T relax(const StrandPack<Real>& pack, const T& going) const {
     const T zero(Real(0)), one(Real(1));
     const Index edges = pack.group.rows - 1;
     JointLaw<T> law;  // of the joint before the edge
@@ -134,12 +136,13 @@ struct TurnFrames {
     T moment = zero, coupling = zero, upper = zero, value = zero;
     T held = pack.constant(rows, RodRow::held, 0);
     for (Index j = 0; j < edges; ++j) {
-      T g = zero, D = zero;
+      T g = zero, D = zero, stiff = zero;
       if (j > 0) {
         T torque, stiffness;
         law.bend_torque(at, 1, torque, stiffness);
         g = torque + moment;
-        D = max(stiffness, zero) + law.twist;
+        D = stiffness + law.twist;
+        stiff = max(stiffness, zero) + law.twist;
       }
       T next_coupling = zero, next_held = one;
       if (j + 1 < edges) {
@@ -150,13 +153,15 @@ struct TurnFrames {
         law.bend_torque(at, 0, torque, stiffness);
         moment = law.twist * (load(pack, j + 1, Kept::twist) - law.rest_twist);
         g = g + torque - moment;
-        D = D + max(stiffness, zero) + law.twist;
+        D = D + stiffness + law.twist;
+        stiff = stiff + max(stiffness, zero) + law.twist;
         next_coupling = -(law.twist * (one - held) * (one - next_held));
       }
-      // A little more than D, because a rod that is free at both ends can turn as a whole.
-      D = select(held > T(Real(0.5)) || D <= zero, one, D * T(Real(1 + (sizeof(Real) == 4 ? 1e-5 : 1e-9))));
-      g = g * (one - held);
-      const T pivot = one / fma(-coupling, upper, D);
+      const auto fixed = held > T(Real(0.5)) || stiff <= zero;
+      g = select(fixed, zero, g);
+      // A little of the diagonal is left even where a rod that is free at both ends can turn as a whole.
+      const T least = stiff * T(Real(sizeof(Real) == 4 ? 1e-4 : 1e-7));
+      const T pivot = one / select(fixed, one, max(fma(-coupling, upper, D), least));
       value = (-g - coupling * value) * pivot;
       upper = next_coupling * pivot;
       store(pack, j, Kept::upper, 0, upper);
@@ -169,7 +174,7 @@ struct TurnFrames {
       const T turn_after = turn;
       turn = load(pack, j, Kept::value) - load(pack, j, Kept::upper) * turn;
       largest = max(largest, abs(turn));
-      turn = min(max(turn, T(Real(-0.3))), T(Real(0.3)));
+      turn = going * min(max(turn, T(Real(-0.3))), T(Real(0.3)));
       T c, s;
       small_turn(turn, c, s);
       Vec<T, 3> m, t;
@@ -189,7 +194,7 @@ struct TurnFrames {
       c_after = c;
       s_after = s;
     }
-    return horizontal_max(largest);
+    return largest;
   }
 };
 
@@ -220,12 +225,12 @@ void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& s
   work.director_next.resize_discard(mesh.vertices);
   const RodState<Real>& now = state;
   parallel_for(ex, "rods", mesh.vertices,
-               MoveRodVertex<Real>{view(now.x), view(now.x_tail), view(now.v), static_cast<Real>(dt),
-                                   view(work.x_next), view(work.tail_next)});
+               MoveRodVertex<Real>{view(now.x), view(now.x_tail), view(now.v), static_cast<Real>(dt), view(work.x_next),
+                                   view(work.tail_next)});
   parallel_for(ex, "rods", mesh.driven,
                MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(),
-                                view(mesh.anchor), view(mesh.anchor_director), view(work.x_next),
-                                view(work.tail_next), view(work.director_next)});
+                                view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
+                                view(work.director_next)});
   // Theta moves little in a step, and what a step leaves undone the next one does.
   constexpr int most_iterations = 8;
   turn_frames(ex, mesh, work.x_next, work.tail_next, most_iterations, state, work);
@@ -235,9 +240,9 @@ void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& s
   }
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                 \
-  template void turn_frames(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Field<Real, 3>&, int,     \
-                            RodState<Real>&, RodWorkspace<Real>&);                                              \
+#define TRIBO_INSTANTIATE(Real)                                                                             \
+  template void turn_frames(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Field<Real, 3>&, int, \
+                            RodState<Real>&, RodWorkspace<Real>&);                                          \
   template void move_rods(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

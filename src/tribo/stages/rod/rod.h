@@ -96,8 +96,7 @@ struct RodWorkspace {
 
 /// Poses and velocities of the drives in a step, on the device.
 template <class Real>
-void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt,
-                      RodWorkspace<Real>& work);
+void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work);
 
 /// Sets the state's speed and stable dt. Returns the first vertex that is no longer finite, or -1.
 template <class Real>
@@ -129,9 +128,9 @@ template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& work,
                         Array<SegmentCompliance<Real>>& compliance);
 
-/// x += dt v; driven vertices to where their motion has them at the end of the step. Frames follow by parallel transport
-/// in time, driven ones with their motion; then the angles theta go to equilibrium (formulas E.3, E.5).
-/// After `rod_step` of the same step, which placed the drives.
+/// x += dt v; driven vertices to where their motion has them at the end of the step. Frames follow by parallel
+/// transport in time, driven ones with their motion; then the angles theta go to equilibrium (formulas E.3, E.5). After
+/// `rod_step` of the same step, which placed the drives.
 template <class Real>
 void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work);
 

@@ -14,11 +14,15 @@ std::vector<RodGroup> groups_of(const RodSeed& seed) {
   for (std::size_t b = 0; b < seed.bodies.size(); ++b) {
     const RodBody& body = seed.bodies[b];
     for (Index s = body.strands.begin; s < body.strands.end; s += group_width<Real>) {
-      RodGroup group{row, 0, s, std::min<Index>(group_width<Real>, body.strands.end - s), body.twisted ? 1 : 0,
+      RodGroup group{row,
+                     0,
+                     s,
+                     std::min<Index>(group_width<Real>, body.strands.end - s),
+                     body.twisted ? 1 : 0,
                      static_cast<Index>(b)};
       for (Index k = s; k < s + group.strands; ++k)
-        group.rows = std::max(group.rows,
-                              seed.start[static_cast<std::size_t>(k) + 1] - seed.start[static_cast<std::size_t>(k)]);
+        group.rows =
+            std::max(group.rows, seed.start[static_cast<std::size_t>(k) + 1] - seed.start[static_cast<std::size_t>(k)]);
       row += group.rows;
       groups.push_back(group);
     }
@@ -39,13 +43,15 @@ std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& grou
   std::vector<Real> rows(static_cast<std::size_t>(last) * count * width);
   for (const RodGroup& group : groups)
     for (std::size_t lane = 0; lane < width; ++lane) {
-      const auto s = static_cast<std::size_t>(group.first_strand +
-                                              std::min(static_cast<Index>(lane), group.strands - 1));
+      const auto s =
+          static_cast<std::size_t>(group.first_strand + std::min(static_cast<Index>(lane), group.strands - 1));
       const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
       for (Index row = 0; row < group.rows; ++row) {
         const auto put = [&](RodRow which, int k, double value) {
           rows[((static_cast<std::size_t>(group.first_row + row)) * count + static_cast<std::size_t>(which) +
-                static_cast<std::size_t>(k)) * width + lane] = static_cast<Real>(value);
+                static_cast<std::size_t>(k)) *
+                   width +
+               lane] = static_cast<Real>(value);
         };
         const std::size_t i = first + static_cast<std::size_t>(row);
         const bool present = i < end, has_edge = i + 1 < end, is_joint = has_edge && row > 0;
@@ -64,10 +70,10 @@ std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& grou
   return rows;
 }
 
-/// 1 / dt^2 of explicit stretching and bending at a vertex (formulas E.7), for lengths of its own: dt_s = l sqrt(rho
-/// A/EA), dt_b = l^2/2 sqrt(rho A/EI).
+/// 1 / dt^2 of explicit stretching and bending at an edge and the joint where it begins (formulas E.7): dt_s = l
+/// sqrt(rho A/EA), dt_b = l^2/2 sqrt(rho A/EI). Vertices at ends stand for half as much of the strand as others.
 double stable_rate2(const RodSeed& seed, std::size_t i, bool is_joint) {
-  const double mass = seed.mass[i] > 0 ? seed.mass[i] : 1, l = seed.length[i];
+  const double l = seed.length[i], mass = (is_joint ? 1 : 2) * seed.mass[i];
   double rate2 = seed.stretch[i] / (l * mass);
   if (is_joint) {
     const double cell = std::min(l, seed.length[i - 1]);
@@ -87,8 +93,10 @@ struct SumStrand {
   ObjectSums* out;  ///< of strands
 
   TRIBO_HD double constant(const RodGroup& group, Index lane, Index row, RodRow which, int k = 0) const {
-    return static_cast<double>(rows[((Size{group.first_row} + row) * static_cast<int>(RodRow::count) +
-                                     static_cast<int>(which) + k) * group_width<Real> + lane]);
+    return static_cast<double>(
+        rows[((Size{group.first_row} + row) * static_cast<int>(RodRow::count) + static_cast<int>(which) + k) *
+                 group_width<Real> +
+             lane]);
   }
   TRIBO_HD static Vec<double, 3> at(const FieldView<const Real, 3>& column, Index i) {
     return {{static_cast<double>(column[0][i]), static_cast<double>(column[1][i]), static_cast<double>(column[2][i])}};
@@ -223,7 +231,9 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   std::vector<std::size_t> driven;
   for (std::size_t i = 0; i < vertices; ++i)
     if (seed.drive[i] >= 0) driven.push_back(i);
-  const auto start_of = [&](std::size_t d) { return seed.drives[static_cast<std::size_t>(seed.drive[driven[d]])].pose(0); };
+  const auto start_of = [&](std::size_t d) {
+    return seed.drives[static_cast<std::size_t>(seed.drive[driven[d]])].pose(0);
+  };
   mesh.driven = static_cast<Index>(driven.size());
   send(mesh.driven_vertex, driven.size(), [&](std::size_t d) { return driven[d]; });
   send(mesh.drive, driven.size(), [&](std::size_t d) { return seed.drive[driven[d]]; });
@@ -250,10 +260,10 @@ std::vector<ObjectSums> measure_rods(Exec& ex, const RodConstants<Real>& constan
                                      const RodState<Real>& state) {
   Array<ObjectSums> device;
   device.resize_discard(mesh.strands);
-  parallel_for(ex, "measure", mesh.groups * group_width<Real>,
-               SumStrand<Real>{mesh.group.data(), mesh.start.data(), mesh.row.data(), mesh.mass.data(), view(state.x),
-                               view(state.x_tail), view(state.v), view(state.director), state.twist.c[0].data(),
-                               device.data()});
+  parallel_for(
+      ex, "measure", mesh.groups * group_width<Real>,
+      SumStrand<Real>{mesh.group.data(), mesh.start.data(), mesh.row.data(), mesh.mass.data(), view(state.x),
+                      view(state.x_tail), view(state.v), view(state.director), state.twist.c[0].data(), device.data()});
   std::vector<ObjectSums> strands(static_cast<std::size_t>(mesh.strands)), sums(mesh.body.size());
   copy_to_host(ex, device, strands.data(), mesh.strands);
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {
@@ -270,10 +280,10 @@ double largest_strain(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>&
                 StrainOfEdge<Real>{view(state.x), view(state.x_tail), mesh.length.data()}, Larger{});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                          \
-  template void load_rods(Exec&, const RodSeed&, RodMesh<Real>&, RodState<Real>&);                       \
-  template std::vector<ObjectSums> measure_rods(Exec&, const RodConstants<Real>&, const RodMesh<Real>&,  \
-                                                const RodState<Real>&);                                  \
+#define TRIBO_INSTANTIATE(Real)                                                                         \
+  template void load_rods(Exec&, const RodSeed&, RodMesh<Real>&, RodState<Real>&);                      \
+  template std::vector<ObjectSums> measure_rods(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, \
+                                                const RodState<Real>&);                                 \
   template double largest_strain(Exec&, const RodMesh<Real>&, const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

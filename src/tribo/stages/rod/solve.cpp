@@ -117,11 +117,10 @@ void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& im
                    RodState<Real>& state, RodWorkspace<Real>& work) {
   const RodState<Real>& now = state;
   using Source = GivenImpulse<Real>;
-  for_each_strand_pack<Real>(ex, "rods", mesh,
-                             SolveStrands<Real, Source>{work.factor.data(),
-                                                        touched != nullptr ? touched->data() : nullptr,
-                                                        Source{view(impulse), view(now.v)}, work.solution.data(),
-                                                        view(state.v)});
+  for_each_strand_pack<Real>(
+      ex, "rods", mesh,
+      SolveStrands<Real, Source>{work.factor.data(), touched != nullptr ? touched->data() : nullptr,
+                                 Source{view(impulse), view(now.v)}, work.solution.data(), view(state.v)});
 }
 
 template <class Real>
@@ -142,12 +141,12 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<
   for_each_strand_pack<Real>(ex, "rods", mesh, InvertBand<Real>{work.factor.data(), compliance.data()});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                       \
-  template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*,                \
-                              RodState<Real>&, RodWorkspace<Real>&);                                                  \
-  template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&,                \
-                                  RodWorkspace<Real>&);                                                               \
-  template void segment_compliance(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&,                            \
+#define TRIBO_INSTANTIATE(Real)                                                                        \
+  template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*, \
+                              RodState<Real>&, RodWorkspace<Real>&);                                   \
+  template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
+                                  RodWorkspace<Real>&);                                                \
+  template void segment_compliance(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&,             \
                                    Array<SegmentCompliance<Real>>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

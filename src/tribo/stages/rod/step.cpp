@@ -159,8 +159,7 @@ struct AdvanceStrands {
   }
 
   TRIBO_HD void add_framed_joint(const StrandPack<Real>& pack, Index i, const RodJoint<T>& joint, const Vec<T, 3>& m0,
-                                 const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n,
-                                 BandRow<T>* row) const {
+                                 const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
     const JointLaw<T> law = joint_law(pack, rows, i);
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (pack.gather(twist, i) - law.rest_twist);
@@ -198,8 +197,8 @@ struct AdvanceStrands {
     const T allowed = mass * length * length * T(Real(2 / 2.6) / (dt * dt));
     return max(abs(q) - allowed, T(Real(0)));
   }
-  TRIBO_HD void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint,
-                          const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
+  TRIBO_HD void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint, const RodWeights<Real>& w,
+                          const Node* n, BandRow<T>* row) const {
     if (!any(excess > T(Real(0)))) return;
     const T k = T(Real(0.5)) * (law.bend1 + law.bend2);
     const T across = T(Real(0.5)) * excess * sqrt(excess / max(k, T(Real(1e-30)))) * joint.a.inverse * joint.b.inverse;
@@ -217,7 +216,7 @@ struct AdvanceStrands {
   TRIBO_HD void advance(const StrandPack<Real>& pack) const {
     const RodWeights<Real> w = weights[pack.group.body];
     const Index count = pack.group.rows;
-    Node n[3];         // of rows i - 1, i, i + 1
+    Node n[3];  // of rows i - 1, i, i + 1
     BandRow<T> row[3];
     RodEdge<T> before, after;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
@@ -342,8 +341,7 @@ struct JoinRodBounds {
 }  // namespace
 
 template <class Real>
-void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt,
-                      RodWorkspace<Real>& work) {
+void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work) {
   std::vector<RodDrive> steps;
   for (const Motion& motion : constants.drives) {
     const Pose from = motion.pose(time), to = motion.pose(time + dt);
@@ -356,11 +354,10 @@ template <class Real>
 Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) {
   const RodState<Real>& now = state;
   constexpr Index none = 0x7fffffff;
-  const RodBounds bounds =
-      reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, none},
-             LoadRodBounds<Real>{view(now.x), view(now.v), now.twist.c[0].data(), mesh.rest_twist.data(),
-                                 mesh.twist_rate.data()},
-             JoinRodBounds{});
+  const RodBounds bounds = reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, none},
+                                  LoadRodBounds<Real>{view(now.x), view(now.v), now.twist.c[0].data(),
+                                                      mesh.rest_twist.data(), mesh.twist_rate.data()},
+                                  JoinRodBounds{});
   state.speed = std::sqrt(bounds.speed2);
   const double rate2 = mesh.stable_rate * mesh.stable_rate + bounds.twist_rate;
   state.stable_dt = rate2 > 0 ? 0.5 / std::sqrt(rate2) : 0;
@@ -388,27 +385,26 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   work.solution.resize_discard(slots * 3);
   const RodState<Real>& now = state;
   const RodWorkspace<Real>& kept = work;
-  for_each_strand_pack<Real>(
-      ex, "rods", mesh,
-      AdvanceStrands<Real>{mesh.row.data(),
-                           {view(now.x), view(now.x_tail)},
-                           view(kept.v_start),
-                           view(now.director),
-                           now.twist.c[0].data(),
-                           kept.weights.data(),
-                           constants.gravity,
-                           static_cast<Real>(dt),
-                           constants.scheme != RodScheme::explicit_euler,
-                           work.factor.data(),
-                           work.solution.data(),
-                           view(state.v)});
+  for_each_strand_pack<Real>(ex, "rods", mesh,
+                             AdvanceStrands<Real>{mesh.row.data(),
+                                                  {view(now.x), view(now.x_tail)},
+                                                  view(kept.v_start),
+                                                  view(now.director),
+                                                  now.twist.c[0].data(),
+                                                  kept.weights.data(),
+                                                  constants.gravity,
+                                                  static_cast<Real>(dt),
+                                                  constants.scheme != RodScheme::explicit_euler,
+                                                  work.factor.data(),
+                                                  work.solution.data(),
+                                                  view(state.v)});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                    \
-  template void place_rod_drives(Exec&, const RodConstants<Real>&, double, double, RodWorkspace<Real>&);           \
-  template Index evaluate_rods(Exec&, const RodMesh<Real>&, RodState<Real>&);                                      \
-  template void begin_rods(Exec&, const RodState<Real>&, RodWorkspace<Real>&);                                     \
-  template void rod_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, double, RodState<Real>&,  \
+#define TRIBO_INSTANTIATE(Real)                                                                                   \
+  template void place_rod_drives(Exec&, const RodConstants<Real>&, double, double, RodWorkspace<Real>&);          \
+  template Index evaluate_rods(Exec&, const RodMesh<Real>&, RodState<Real>&);                                     \
+  template void begin_rods(Exec&, const RodState<Real>&, RodWorkspace<Real>&);                                    \
+  template void rod_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, double, RodState<Real>&, \
                          RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -38,9 +38,7 @@ struct StrandPack {
   TRIBO_HD Size at(int N, Index row, int c) const {
     return ((Size{group.first_row} + row) * N + c) * group_width<Real> + lane;
   }
-  TRIBO_HD T load(const Real* rows, int N, Index row, int c) const {
-    return load_pack<Real>(rows + at(N, row, c), W);
-  }
+  TRIBO_HD T load(const Real* rows, int N, Index row, int c) const { return load_pack<Real>(rows + at(N, row, c), W); }
   TRIBO_HD void store(Real* rows, int N, Index row, int c, const T& value) const {
     store_pack<Real>(rows + at(N, row, c), value, W);
   }
