@@ -114,7 +114,8 @@ TEST(RodElastica, HangsTheSameByTheLeapfrog) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Michell's ring: a straight rod closed to a ring buckles out of its plane when its twist exceeds 2 pi sqrt(3) EI/GJ.
-// The ring is cut at an edge that is held at both its ends; to hold an edge with its frame takes away rigid motion only.
+// The ring is cut at an edge that is held at both its ends; to hold an edge with its frame takes away rigid motion
+// only.
 
 /// By how much a small out-of-plane shape of a ring of n vertices grows, with the total twist it has.
 double growth_out_of_plane(int n, double total_twist) {
@@ -234,7 +235,8 @@ TEST(RodHelix, BucklesIntoTheEnvelopeOfTheory) {
   }
   const Vec3 e = world.x(11) - world.x(10);  // far from the helix
   const double T = world.seed.stretch[0] * (length(e) / l - 1), theory = M * M / (2 * EI * (1 + c0));
-  fmt::print("helical buckling, {} edges: envelope within {:.4f}, tension {:.4f} of theory\n", edges, worst, T / theory);
+  fmt::print("helical buckling, {} edges: envelope within {:.4f}, tension {:.4f} of theory\n", edges, worst,
+             T / theory);
   EXPECT_LT(c0, 0.7);  // it did buckle
   EXPECT_LT(worst, 0.05);
   EXPECT_NEAR(T / theory, 1, 0.05);
@@ -267,21 +269,28 @@ TEST(RodEnergy, IsBoundedOverManySteps) {
     RodScheme scheme;
     double aspect;
     bool curled;
-    double dt;  ///< in stable explicit steps
+    double dt;    ///< in stable explicit steps
+    double loss;  ///< of energy in all these steps, at most, in units of the swing
+    double stretch = 1;
   };
-  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, false, 0.5},
-                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, true, 0.5},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 5},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 5},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 50},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 50}}) {
+  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, false, 0.5, 1e-3},
+                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, true, 0.5, 1e-3},
+                        Case{"straight, implicit", RodScheme::implicit, 1, false, 5, 0.3},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 5, 0.8},
+                        Case{"straight, implicit", RodScheme::implicit, 1, false, 50, 2},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 50, 2},
+                        // Softened as hair is. Long steps like these gain energy where the matrix lacks what
+                        // Gauss-Newton leaves out.
+                        Case{"soft and straight, implicit", RodScheme::implicit, 1, false, 20, 2, 1e-3},
+                        Case{"soft curled ribbon, implicit", RodScheme::implicit, 2, true, 20, 2, 1e-3}}) {
     RodWorld world;
     StrandRules rules;
     rules.radius = 0.01;
     rules.material = material_of(1, 1, rules.radius);
     rules.material.aspect = c.aspect;
-    add_strands(world.seed, strands_of({c.curled ? helix(0.1, 0.4, 2, 30) : straight_line({{0, 0, 0}}, {{1, 0, 0}}, 20)}),
-                rules);
+    rules.material.stretch_scale = c.stretch;
+    add_strands(world.seed,
+                strands_of({c.curled ? helix(0.1, 0.4, 2, 30) : straight_line({{0, 0, 0}}, {{1, 0, 0}}, 20)}), rules);
     world.constants.scheme = c.scheme;
     world.load();
     world.set_gravity({{0, -4, 1}});
@@ -289,11 +298,12 @@ TEST(RodEnergy, IsBoundedOverManySteps) {
     const double dt = c.dt * world.state.stable_dt;
     double end;
     const double largest = largest_energy(world, dt, end);
-    fmt::print("{}, dt {:.2e} ({} x explicit), 100 000 steps = {:.0f} s: energy rises by {:.4f} of its swing at most, "
-               "ends at {:+.4f}\n",
-               c.name, dt, c.dt, 1e5 * dt, largest, end);
-    EXPECT_LT(largest, 0.02) << c.name;
-    EXPECT_GT(end, -1.5) << c.name;
+    fmt::print(
+        "{}, dt {:.2e} ({} x explicit), 100 000 steps = {:.0f} s: energy rises by {:.4f} of its swing at most, "
+        "ends at {:+.4f}\n",
+        c.name, dt, c.dt, 1e5 * dt, largest, end);
+    EXPECT_LT(largest, 1e-3) << c.name;
+    EXPECT_GT(end, -c.loss) << c.name;
   }
 }
 

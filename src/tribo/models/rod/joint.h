@@ -133,12 +133,12 @@ struct JointLaw {
     g = -(m1 * a) - m2 * b;
     stiffness = T(scalar_of<T>(0.5)) * (bend1 * a * a + bend2 * b * b) - m1 * b + m2 * a;
   }
-  /// dE_b by the edges, at fixed theta: of kb . m with m the sum of moments times directors.
-  TRIBO_HD EdgePair<T> bend_slope(const RodJoint<T>& joint, const JointCurvature<T>& at, const Vec<T, 3>& m0,
-                                  const Vec<T, 3>& m1) const {
-    const Vec<T, 3> m = moment1(at, 0) * cross(joint.a.t, m0) - moment2(at, 0) * m0 +
-                        moment1(at, 1) * cross(joint.b.t, m1) - moment2(at, 1) * m1;
-    return joint.slope(m);
+  /// The moment that bends the joint, as moments times directors of both edges: dE_b by the edges, at fixed theta, is
+  /// that of kb . m for this m.
+  TRIBO_HD Vec<T, 3> bend_moment(const RodJoint<T>& joint, const JointCurvature<T>& at, const Vec<T, 3>& m0,
+                                 const Vec<T, 3>& m1) const {
+    return moment1(at, 0) * cross(joint.a.t, m0) - moment2(at, 0) * m0 + moment1(at, 1) * cross(joint.b.t, m1) -
+           moment2(at, 1) * m1;
   }
 };
 

@@ -147,11 +147,19 @@ struct AdvanceStrands {
     row[2].r += (-factor_of_it) * G.e1;
   }
 
+  /// Gauss-Newton leaves out how much the curvature 2 tan(phi/2) is itself curved as a function of the turning angle:
+  /// E'' of a bending moment q is q tan(phi/2) more than it has, times 1/cos^2(phi/2). The leapfrog needs it: with the
+  /// weight of a quarter nothing but masses makes up for what is missing. `energy` is q |kb|.
+  TRIBO_HD static T bend_excess(const RodJoint<T>& joint, const T& energy) {
+    return T(Real(0.25)) * energy / joint.inverse_chi;
+  }
+
   TRIBO_HD void add_straight_joint(const StrandPack<Real>& pack, Index i, const RodJoint<T>& joint,
                                    const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
-    const T k = pack.constant(rows, RodRow::bend1, i);
+    T k = pack.constant(rows, RodRow::bend1, i);
     add_slope(joint.slope(joint.kb), T(dt) * k, row);
     if (!implicit && w.bend_rate == Real(0)) return;
+    k = k + bend_excess(joint, k * squared_norm(joint.kb));
     Vec<T, 3> a, b;
     any_normals(rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean, a, b);
     add_stiffness(k, joint.slope(a), w, n, row);
@@ -163,7 +171,8 @@ struct AdvanceStrands {
     const JointLaw<T> law = joint_law(pack, rows, i);
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (pack.gather(twist, i) - law.rest_twist);
-    const EdgePair<T> bend = law.bend_slope(joint, at, m0, m1), turn = joint.twist_slope();
+    const Vec<T, 3> moment = law.bend_moment(joint, at, m0, m1);
+    const EdgePair<T> bend = joint.slope(moment), turn = joint.twist_slope();
     add_slope({bend.e0 + q * turn.e0, bend.e1 + q * turn.e1}, T(dt), row);
     if (!implicit && w.bend_rate == Real(0)) return;
     // The mean frame; with an angle between those of the edges, part of each stiffness acts along the other director.
@@ -182,9 +191,10 @@ struct AdvanceStrands {
     const T excess = twist_excess(q, half * (joint.a.length + joint.b.length), n[1].mass);
     const T k1 = own * law.bend1 + other * law.bend2, k2 = own * law.bend2 + other * law.bend1;
     add_twist(excess, law, joint, w, n, row);
-    const T z = sqrt(excess * half * (law.bend1 + law.bend2));  // k sqrt(excess / k)
-    add_stiffness(k1 + z, joint.slope(b), w, n, row);
-    add_stiffness(k2 + z, joint.slope(a), w, n, row);
+    const T more = sqrt(excess * half * (law.bend1 + law.bend2)) +  // k sqrt(excess / k)
+                   bend_excess(joint, sqrt(squared_norm(moment) * squared_norm(joint.kb)));
+    add_stiffness(k1 + more, joint.slope(b), w, n, row);
+    add_stiffness(k2 + more, joint.slope(a), w, n, row);
     add_stiffness(law.twist, turn, w, n, row);
   }
 
