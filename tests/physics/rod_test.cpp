@@ -285,7 +285,7 @@ TEST_F(BandedStep, SolvesWhatADenseMatrixDoes) {
     for (std::size_t j = 0; j < n; ++j) right[i] -= dt * dt * Ks[i][j] * v0[j];
   }
   for (std::size_t j = 0; j < 6; ++j) {  // the step moves the root to where its motion goes
-    const Pose pose = world.seed.drives[0].pose(dt);
+    const Pose pose = world.seed.drives[0].motion.pose(dt);
     const Vec3 target = (1 / dt) * (pose.rotation * world.seed.x[j / 3] + pose.at - world.seed.x[j / 3]);
     EXPECT_NEAR(world.v(Index(j / 3))[int(j % 3)], target[int(j % 3)], 1e-12);
     for (std::size_t i = 6; i < n; ++i) right[i] -= A[i][j] * (target[int(j % 3)] - v0[j]);
@@ -389,6 +389,33 @@ TEST(Rod, CurlFollowsItsRootsSpin) {
   for (int s = 0; s < 1000; ++s) world.step(0.01);
   const Vec3 tip = world.x(Index(points.size()) - 1), start = points.back();
   EXPECT_LT(length(tip - Vec3{{start[0], 0, start[1]}}), 1e-4 * start[1]);
+}
+
+/// A root on a skin that moves as keyframes would have it makes the same motion of the strand.
+TEST(Rod, RootsFollowASkin) {
+  const Motion motion({{0, {{0, 0, 0}}, {}}, {1, {{0.3, 0.2, -0.1}}, {{{1, 2, 1}}, 200}}});
+  StrandRules rules;
+  rules.material = material_of(1, 1, 0.05);
+  rules.radius = 0.05;
+  const Strands curls = strands_of({helix(0.2, 0.3, 1, 12), helix(0.3, 0.1, 1, 9)});
+  RodWorld keyed, skinned;
+  rules.motion = motion;
+  add_strands(keyed.seed, curls, rules);
+  keyed.load();
+  rules.motion = Motion();
+  rules.skin = {motion.pose(0), motion.pose(0)};
+  add_strands(skinned.seed, curls, rules);
+  skinned.seed.v = keyed.seed.v;  // before the first step nothing is known of a skin's velocity
+  skinned.load();
+  const double dt = 0.01;
+  for (int s = 0; s < 50; ++s) {
+    const RodDriveStep drive = drive_between(motion.pose(skinned.time), motion.pose(skinned.time + dt), dt);
+    skinned.constants.skin = {drive, drive};
+    skinned.step(dt);
+    keyed.step(dt);
+  }
+  for (Index i = 0; i < keyed.mesh.vertices; ++i) EXPECT_LT(length(keyed.x(i) - skinned.x(i)), 1e-12) << i;
+  EXPECT_GT(length(skinned.x(12) - skinned.seed.x[12]), 0.1);
 }
 
 TEST(Rod, StaysAtRest) {

@@ -48,7 +48,10 @@ bool needs_frames(const StrandRules& rules, bool curved) {
 
 class StrandAdder {
  public:
-  StrandAdder(RodSeed& seed, const StrandRules& rules) : seed_(seed), rules_(rules) {}
+  StrandAdder(RodSeed& seed, const StrandRules& rules)
+      : seed_(seed), rules_(rules), drive_(static_cast<std::int32_t>(seed.drives.size())) {
+    seed_.drives.emplace_back(rules.motion);
+  }
 
   /// Returns whether it is curved at rest.
   bool add(const std::vector<Vec3>& points, const std::vector<double>& radius) {
@@ -111,18 +114,25 @@ class StrandAdder {
     return before + after;
   }
 
+  /// By the last drive at a skinned root, by that of the body elsewhere.
   void hold(std::size_t first, std::size_t n) {
     const RigidMotion rigid = rules_.motion.over(0, 0);
     for (std::size_t i = 0; i < n; ++i) {
-      const bool held = (rules_.clamp_root && i < 2) || (rules_.clamp_tip && i + 2 >= n);
-      seed_.drive.push_back(held ? static_cast<std::int32_t>(seed_.drives.size()) : -1);
-      seed_.v.push_back(held ? rigid.velocity + cross(rigid.angular_velocity, seed_.x[first + i] - rigid.pose.at)
-                             : rules_.velocity);
+      const bool root = rules_.clamp_root && i < 2, tip = rules_.clamp_tip && i + 2 >= n;
+      const bool skinned = root && !rules_.skin.empty();
+      seed_.drive.push_back(skinned ? static_cast<std::int32_t>(seed_.drives.size()) - 1 : root || tip ? drive_ : -1);
+      if (skinned)
+        seed_.v.push_back(Vec3::zero());
+      else if (root || tip)
+        seed_.v.push_back(rigid.velocity + cross(rigid.angular_velocity, seed_.x[first + i] - rigid.pose.at));
+      else
+        seed_.v.push_back(rules_.velocity);
     }
   }
 
   RodSeed& seed_;
   const StrandRules& rules_;
+  std::int32_t drive_;
 };
 
 }  // namespace
@@ -176,10 +186,10 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
       if (!(r > 0) || !std::isfinite(r))
         throw Error(ExitCode::bad_input, rules.name + ": strand " + std::to_string(s) + " has the radius " +
                                              std::to_string(r) + "; radii must be positive");
+    if (!rules.skin.empty()) seed.drives.emplace_back(rules.skin[s]);
     curved = adder.add(points, radius) || curved;
     seed.start.push_back(static_cast<std::int32_t>(seed.x.size()));
   }
-  seed.drives.push_back(rules.motion);
   body.strands.end = static_cast<std::int32_t>(seed.start.size()) - 1;
   body.vertices.end = static_cast<std::int32_t>(seed.x.size());
   body.twisted = needs_frames(rules, curved);

@@ -28,6 +28,16 @@ struct RodBody {
   bool twisted = false;
 };
 
+/// What carries vertices along: keyframes, or a frame on something that deforms, a skin, whose poses come step by step.
+struct RodDrive {
+  Motion motion;
+  bool skinned = false;
+  Pose start;  ///< at time 0
+
+  RodDrive(const Motion& keyframes) : motion(keyframes), start(keyframes.pose(0)) {}
+  explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
+};
+
 struct RodSeed {
   std::vector<RodBody> bodies;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
@@ -40,7 +50,7 @@ struct RodSeed {
   /// Vertices that follow keyframes (or stay where they are): index into `drives`, or -1. They keep their places in the
   /// frame of the motion, as of time 0; so does the director of an edge between two vertices of the same drive.
   std::vector<std::int32_t> drive;
-  std::vector<Motion> drives;
+  std::vector<RodDrive> drives;
 
   // of edges
   std::vector<double> length;            ///< at rest [m]
@@ -67,6 +77,7 @@ struct StrandRules {
   /// Clamped ends: two vertices and the director between them follow the motion.
   bool clamp_root = true, clamp_tip = false;
   Motion motion;
+  std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
   /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
   bool keeps_shape = true;
   /// A clamped end is at its second vertex, and only half of the cell there bends (formulas E.6): second order instead

@@ -27,11 +27,11 @@ struct MoveDriven {
   const Index* vertex;
   const Index* drive;
   const Index* holds;
-  const RodDrive* drives;
+  const RodDriveStep* drives;
   FieldView<const double, 3> anchor, anchor_director;
   FieldView<Real, 3> x_next, tail_next, director_next;
   TRIBO_HD void operator()(Index d) const {
-    const RodDrive& at = drives[drive[d]];
+    const RodDriveStep& at = drives[drive[d]];
     const Vec<double, 3> place = at.rotation * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.at;
     for (int k = 0; k < 3; ++k) {
       const Real rounded = static_cast<Real>(place[k]);

@@ -27,18 +27,23 @@ enum class RodScheme {
   explicit_euler
 };
 
+/// A drive in one step: vertices with anchor a have v = turn a + shift and end at rotation a + at. In double: floats
+/// would make roots tremble.
+struct RodDriveStep {
+  Mat<double, 3> turn, rotation;
+  Vec<double, 3> shift, at;
+};
+/// Along the chord, so that velocity and place agree.
+inline RodDriveStep drive_between(const Pose& from, const Pose& to, double dt) {
+  return {(to.rotation - from.rotation) * (1 / dt), to.rotation, (1 / dt) * (to.at - from.at), to.at};
+}
+
 template <class Real>
 struct RodConstants {
   Vec<Real, 3> gravity = Vec<Real, 3>::zero();  ///< zero where the grid adds it [m/s^2]
   RodScheme scheme = RodScheme::implicit;
-  std::vector<Motion> drives;
-};
-
-/// A drive in one step: vertices with anchor a have v = turn a + shift and end at rotation a + at. In double: floats
-/// would make roots tremble.
-struct RodDrive {
-  Mat<double, 3> turn, rotation;
-  Vec<double, 3> shift, at;
+  std::vector<RodDrive> drives;
+  std::vector<RodDriveStep> skin;  ///< of drives that are skinned, in their order, for the step that comes
 };
 
 /// How much of each stiffness goes into the matrix, and how much of it times velocity to the right-hand side; of one
@@ -85,7 +90,7 @@ struct RodWorkspace {
   Array<Real> frame;
   Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
   Field<Real, 3> x_next, tail_next, director_next;
-  Array<RodDrive> drives;
+  Array<RodDriveStep> drives;
   Array<RodWeights<Real>> weights;
 
   std::size_t bytes() const {

@@ -232,7 +232,7 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   for (std::size_t i = 0; i < vertices; ++i)
     if (seed.drive[i] >= 0) driven.push_back(i);
   const auto start_of = [&](std::size_t d) {
-    return seed.drives[static_cast<std::size_t>(seed.drive[driven[d]])].pose(0);
+    return seed.drives[static_cast<std::size_t>(seed.drive[driven[d]])].start;
   };
   mesh.driven = static_cast<Index>(driven.size());
   send(mesh.driven_vertex, driven.size(), [&](std::size_t d) { return driven[d]; });

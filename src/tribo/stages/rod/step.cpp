@@ -306,16 +306,15 @@ struct CopyVector {
   }
 };
 
-/// Velocities of driven vertices, along the chord, so that velocity and place agree.
 template <class Real>
 struct DriveVelocity {
   const Index* vertex;
   const Index* drive;
-  const RodDrive* drives;
+  const RodDriveStep* drives;
   FieldView<const double, 3> anchor;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index d) const {
-    const RodDrive& at = drives[drive[d]];
+    const RodDriveStep& at = drives[drive[d]];
     const Vec<double, 3> velocity = at.turn * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.shift;
     for (int k = 0; k < 3; ++k) v[k][vertex[d]] = static_cast<Real>(velocity[k]);
   }
@@ -352,11 +351,11 @@ struct JoinRodBounds {
 
 template <class Real>
 void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work) {
-  std::vector<RodDrive> steps;
-  for (const Motion& motion : constants.drives) {
-    const Pose from = motion.pose(time), to = motion.pose(time + dt);
-    steps.push_back({(to.rotation - from.rotation) * (1 / dt), to.rotation, (1 / dt) * (to.at - from.at), to.at});
-  }
+  std::vector<RodDriveStep> steps;
+  std::size_t skinned = 0;
+  for (const RodDrive& drive : constants.drives)
+    steps.push_back(drive.skinned ? constants.skin[skinned++]
+                                  : drive_between(drive.motion.pose(time), drive.motion.pose(time + dt), dt));
   copy_to_device(ex, steps.data(), work.drives, static_cast<Index>(steps.size()));
 }
 
