@@ -16,17 +16,18 @@ TRIBO_HD Vec<T, 3> select(const mask_t<T>& m, const Vec<T, 3>& a, const Vec<T, 3
   return {{select(m, a[0], b[0]), select(m, a[1], b[1]), select(m, a[2], b[2])}};
 }
 
-/// An edge's direction and length. An edge without length, as lanes without a strand have, has the direction zero.
+/// An edge's direction and length. Below `least` it is taken for that long, with a direction shorter than one: forces
+/// stay finite where an edge collapses, and lanes without a strand have the direction zero.
 template <class T>
 struct RodEdge {
   Vec<T, 3> t;
   T length, inverse;
 
   TRIBO_HD RodEdge() = default;
-  TRIBO_HD explicit RodEdge(const Vec<T, 3>& e) {
+  TRIBO_HD explicit RodEdge(const Vec<T, 3>& e, const T& least = T(scalar_of<T>(1e-15))) {
     const T square = squared_norm(e);
     length = sqrt(square);
-    inverse = rsqrt(max(square, T(scalar_of<T>(1e-30))));
+    inverse = T(scalar_of<T>(1)) / max(length, least);
     t = inverse * e;
   }
 };
@@ -49,13 +50,14 @@ struct EdgePair {
 template <class T>
 struct RodJoint {
   RodEdge<T> a, b;
-  T inverse_chi;   ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself
+  T inverse_chi;  ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself: at 168 degrees in floats,
+                  ///< whose digits do not suffice for stiffer joints, and at 179
   Vec<T, 3> kb;    ///< curvature binormal, 2 t0 x t1 / chi
   Vec<T, 3> mean;  ///< (t0 + t1) / chi
 
   TRIBO_HD RodJoint(const RodEdge<T>& first, const RodEdge<T>& second) : a(first), b(second) {
     using Real = scalar_of<T>;
-    inverse_chi = T(Real(1)) / max(T(Real(1)) + dot(a.t, b.t), T(Real(sizeof(Real) == 4 ? 1e-4 : 1e-8)));
+    inverse_chi = T(Real(1)) / max(T(Real(1)) + dot(a.t, b.t), T(Real(sizeof(Real) == 4 ? 0.02 : 1e-4)));
     kb = (T(Real(2)) * inverse_chi) * cross(a.t, b.t);
     mean = inverse_chi * (a.t + b.t);
   }

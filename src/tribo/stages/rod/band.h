@@ -57,16 +57,17 @@ TRIBO_HD Vec<T, 3> minus_transposed_times(const Vec<T, 3>& r, const Mat<T, 3>& a
   for (int i = 0; i < 3; ++i) y[i] = fma(-a(0, i), x[0], fma(-a(1, i), x[1], fma(-a(2, i), x[2], r[i])));
   return y;
 }
-/// By L D L^T, which keeps more digits than cofactors where stretch is far stiffer than the rest.
+/// By L D L^T, which keeps more digits than cofactors where stretch is far stiffer than the rest. No pivot of M + K, K
+/// without negative eigenvalues, is smaller than the mass; where rounding would have it so, `least` is.
 template <class T>
-TRIBO_HD Sym<T, 3> inverse(const Sym<T, 3>& a) {
+TRIBO_HD Sym<T, 3> inverse(const Sym<T, 3>& a, const T& least) {
   using Real = scalar_of<T>;
-  const T d0 = T(Real(1)) / a(0, 0);
+  const T d0 = T(Real(1)) / max(a(0, 0), least);
   const T l10 = a(0, 1) * d0, l20 = a(0, 2) * d0;
-  const T d1 = T(Real(1)) / fma(-l10, a(0, 1), a(1, 1));
+  const T d1 = T(Real(1)) / max(fma(-l10, a(0, 1), a(1, 1)), least);
   const T u = fma(-l20, a(0, 1), a(1, 2));
   const T l21 = u * d1;
-  const T d2 = T(Real(1)) / fma(-l21, u, fma(-l20, a(0, 2), a(2, 2)));
+  const T d2 = T(Real(1)) / max(fma(-l21, u, fma(-l20, a(0, 2), a(2, 2))), least);
   const T m20 = fma(l10, l21, -l20);  // L^-1 = (1; -l10 1; m20 -l21 1)
   Sym<T, 3> r;
   r(0, 0) = fma(m20 * d2, m20, fma(l10 * d1, l10, d0));
@@ -105,7 +106,7 @@ struct FactorRow {
 /// Eliminates `row`, after those before it: `before` and `before2`. `free` is 0 for rows that are held.
 template <class T>
 TRIBO_HD FactorRow<T> eliminate(const BandRow<T>& row, const FactorRow<T>& before, const FactorRow<T>& before2,
-                                const T& free) {
+                                const T& mass, const T& free) {
   FactorRow<T> f;
   f.L2 = times(row.L2, before2.D);
   Mat<T, 3> U = row.L1;  // L1 D of this row
@@ -117,7 +118,7 @@ TRIBO_HD FactorRow<T> eliminate(const BandRow<T>& row, const FactorRow<T>& befor
   for (int i = 0; i < 3; ++i)
     for (int j = i; j < 3; ++j)
       for (int k = 0; k < 3; ++k) D(i, j) = fma(-row.L2(i, k), f.L2(j, k), fma(-U(i, k), f.L1(j, k), D(i, j)));
-  f.D = inverse(D);
+  f.D = inverse(D, mass);
   for (int c = 0; c < 6; ++c) f.D.s[c] = free * f.D.s[c];
   return f;
 }

@@ -99,11 +99,13 @@ struct TurnFrames {
     for (Index i = 0; i + 1 < pack.group.rows; ++i) {
       const typename Positions::Point from_end = before.at(pack, i + 1), to_end = after.at(pack, i + 1);
       const RodEdge<T> old(edge_between(from, from_end)), edge(edge_between(to, to_end));
-      Vec<T, 3> m = transport(pack.gather({{director[0], director[1], director[2]}}, i), old.t, edge.t);
+      const Vec<T, 3> m_old = pack.gather({{director[0], director[1], director[2]}}, i);
+      Vec<T, 3> m = transport(m_old, old.t, edge.t);
       const auto held = pack.constant(rows, RodRow::held, i) > T(Real(0.5));
       if (any(held)) m = select<T>(held, pack.gather(director_next, i), m);
       m = m - dot(m, edge.t) * edge.t;
-      m = rsqrt(max(squared_norm(m), T(Real(1e-30)))) * m;
+      const T size = squared_norm(m);  // nothing is left of it where the edge turned about or has no direction
+      m = select<T>(size < T(Real(1e-6)), m_old, rsqrt(max(size, T(Real(1e-30)))) * m);
       for (int k = 0; k < 3; ++k) {
         store(pack, i, Kept::director, k, m[k]);
         store(pack, i, Kept::tangent, k, edge.t[k]);

@@ -63,6 +63,8 @@ struct AdvanceStrands {
   }
 
  private:
+  static constexpr Real shortest_edge = Real(0.05);  ///< of its rest length, for the lever of moments
+
   /// What is known of a vertex on the way.
   struct Node {
     typename StrandPositions<Real>::Point point;
@@ -125,10 +127,9 @@ struct AdvanceStrands {
       for (int j = 0; j < 3; ++j) second.L1(i, j) = fma(-both, S(i, j), second.L1(i, j));
   }
 
-  TRIBO_HD void add_stretch(const StrandPack<Real>& pack, Index row_index, const RodEdge<T>& edge,
+  TRIBO_HD void add_stretch(const StrandPack<Real>& pack, Index row_index, const T& rest, const RodEdge<T>& edge,
                             const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
     const T k = pack.constant(rows, RodRow::stretch, row_index);  // EA / length
-    const T rest = pack.constant(rows, RodRow::length, row_index);
     const T tension = k * (edge.length - rest);
     const T across = max(tension, T(Real(0))) * edge.inverse;
     const Vec<T, 3> rate = T(w.stretch_rate) * (n[1].v - n[0].v) + T(w.stretch) * (n[1].change - n[0].change);
@@ -238,8 +239,9 @@ struct AdvanceStrands {
       if (i + 1 < count) {
         n[2] = node(pack, i + 1);
         row[2] = begin_row(n[2], w);
-        after = RodEdge<T>(edge_between(n[1].point, n[2].point));
-        add_stretch(pack, i, after, w, n + 1, row + 1);
+        const T rest = pack.constant(rows, RodRow::length, i);
+        after = RodEdge<T>(edge_between(n[1].point, n[2].point), T(shortest_edge) * rest);
+        add_stretch(pack, i, rest, after, w, n + 1, row + 1);
         if constexpr (Framed) m1 = pack.gather(director, i);
         if (i > 0) {
           const RodJoint<T> joint(before, after);
@@ -271,7 +273,7 @@ struct AdvanceStrands {
       put_velocity(pack, i, n.free, n.v + inverse_mass * row.r);
       return;
     }
-    const FactorRow<T> f = eliminate(row, f1, f2, n.free);
+    const FactorRow<T> f = eliminate(row, f1, f2, n.mass, n.free);
     f.store(pack, factor, i);
     const Vec<T, 3> y = sweep.next(f, row.r);
     for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
