@@ -63,7 +63,8 @@ struct AdvanceStrands {
   }
 
  private:
-  static constexpr Real shortest_edge = Real(0.05);  ///< of its rest length, for the lever of moments
+  /// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
+  static constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
 
   /// What is known of a vertex on the way.
   struct Node {
