@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tribo/math/small.h"
+#include "tribo/mesh/strands.h"
+#include "tribo/models/rod/material.h"
+#include "tribo/scene/motion.h"
+#include "tribo/setup/solids.h"
+
+/// \file
+/// Strands as the solver takes them: those of all objects one after the other in the same arrays. An edge has the index
+/// of its first vertex, so that the last vertex of each strand stands for no edge; a joint has that of its vertex.
+
+namespace tribo {
+
+/// One object of hair.
+struct RodBody {
+  int object = 0;  ///< index into Model::objects
+  int material = 0;
+  Run strands, vertices;
+  double friction = 0;                                     ///< Coulomb coefficient
+  double bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
+  /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
+  /// has no energy at equilibrium and nothing of it is computed (formulas E.5).
+  bool twisted = false;
+};
+
+/// What carries vertices along: keyframes, or a frame on something that deforms, a skin, whose poses come step by step.
+struct RodDrive {
+  Motion motion;
+  bool skinned = false;
+  Pose start;  ///< at time 0
+
+  RodDrive(const Motion& keyframes) : motion(keyframes), start(keyframes.pose(0)) {}
+  explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
+};
+
+struct RodSeed {
+  std::vector<RodBody> bodies;
+  std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
+
+  // of vertices
+  std::vector<Vec<double, 3>> x;  ///< at time 0 [m]
+  std::vector<Vec<double, 3>> v;  ///< [m/s]
+  std::vector<double> mass;       ///< [kg]
+  std::vector<double> radius;     ///< [m]
+  /// Vertices that follow keyframes (or stay where they are): index into `drives`, or -1. They keep their places in the
+  /// frame of the motion, as of time 0; so does the director of an edge between two vertices of the same drive.
+  std::vector<std::int32_t> drive;
+  std::vector<RodDrive> drives;
+
+  // of edges
+  std::vector<double> length;            ///< at rest [m]
+  std::vector<double> stretch;           ///< EA [N]
+  std::vector<Vec<double, 3>> director;  ///< m1 at time 0
+
+  // of joints
+  std::vector<double> cell;                    ///< length that bends there, at rest [m]
+  std::vector<double> bend1, bend2;            ///< E I toward the first and second director [N m^2]
+  std::vector<double> twist_stiffness;         ///< GJ [N m^2]
+  std::vector<Vec<double, 4>> rest_curvature;  ///< omega of the first and second edge
+  std::vector<double> rest_twist;              ///< [rad]
+  std::vector<double> twist;                   ///< at time 0, whole turns included [rad]
+};
+
+/// How an object's strands are held and what they are at rest.
+struct StrandRules {
+  std::string name = "hair";  ///< for messages
+  int object = 0;
+  int material_index = 0;
+  RodMaterial material;
+  double radius = 4e-5;  ///< where strands have none of their own [m]
+  double friction = 0;
+  /// Clamped ends: two vertices and the director between them follow the motion.
+  bool clamp_root = true, clamp_tip = false;
+  Motion motion;
+  std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
+  /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
+  bool keeps_shape = true;
+  /// A clamped end is at its second vertex, and only half of the cell there bends (formulas E.6): second order instead
+  /// of first.
+  bool half_cells = true;
+  Vec<double, 3> velocity = Vec<double, 3>::zero();  ///< at time 0, of what is not clamped [m/s]
+  Vec<double, 3> director = Vec<double, 3>::zero();  ///< of the first edge, roughly; zero: any
+};
+
+/// Adds the strands as one body. Throws Error that names the object, the strand and the remedy where a strand is too
+/// short, has a segment without length, or is not finite.
+void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules);
+
+/// Frames along a polyline by parallel transport, from a first director that is made normal to it; an arbitrary one
+/// where that is zero.
+std::vector<Vec<double, 3>> parallel_directors(const std::vector<Vec<double, 3>>& points, const Vec<double, 3>& first);
+
+}  // namespace tribo

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/engine/object_sums.h"
+#include "tribo/scene/motion.h"
+#include "tribo/state/rods.h"
+
+/// \file
+/// Stages of strands: discrete elastic rods (formulas E; experiments_hair.md). One step: `rod_step` gives every vertex
+/// the velocity v_lag that its strand wants (Han 2019, eq. 30); whoever changes it after that does so through the
+/// strand's own matrix, by `solve_strands`; `move_rods` carries vertices along and turns their frames.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// What never changes of the strands, on the device; and their state at time 0, angles theta at equilibrium.
+template <class Real>
+void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state);
+
+enum class RodScheme {
+  /// A = M + dt^2 K_s + dt^2/4 K_b; A dv = dt f - dt^2 K_s v: stretch by backward Euler; bending and twist by the
+  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair.md, default 1).
+  implicit,
+  /// Bending by backward Euler too: for stiff contact, at the price of energy.
+  backward_euler,
+  /// v += dt f / m, for dt below state.stable_dt.
+  explicit_euler
+};
+
+/// A drive in one step: vertices with anchor a have v = turn a + shift and end at rotation a + at. In double: floats
+/// would make roots tremble.
+struct RodDriveStep {
+  Mat<double, 3> turn, rotation;
+  Vec<double, 3> shift, at;
+};
+/// Along the chord, so that velocity and place agree.
+inline RodDriveStep drive_between(const Pose& from, const Pose& to, double dt) {
+  return {(to.rotation - from.rotation) * (1 / dt), to.rotation, (1 / dt) * (to.at - from.at), to.at};
+}
+
+template <class Real>
+struct RodConstants {
+  Vec<Real, 3> gravity = Vec<Real, 3>::zero();  ///< zero where the grid adds it [m/s^2]
+  RodScheme scheme = RodScheme::implicit;
+  std::vector<RodDrive> drives;
+  std::vector<RodDriveStep> skin;  ///< of drives that are skinned, in their order, for the step that comes
+};
+
+/// How much of each stiffness goes into the matrix, and how much of it times velocity to the right-hand side; of one
+/// body.
+template <class Real>
+struct RodWeights {
+  Real stretch, stretch_rate;
+  Real bend, bend_rate;
+  Real drag, drag_rate;  ///< times mass
+};
+
+/// A strand's answer to impulses at the ends of one segment: in-band blocks of A^-1 (default 3). Zero for what is held.
+template <class Real>
+struct alignas(16) SegmentCompliance {
+  Real own[6];   ///< Z_kk of its first vertex, as in Sym
+  Real next[9];  ///< Z_lk, l = k + 1, row-major
+  Real pad;
+};
+
+/// Z between two points of the same segment, that with weight a at its second vertex:
+/// (1-a)^2 Z_kk + a^2 Z_ll + a (1-a) (Z_kl + Z_kl^T).
+template <class Real>
+TRIBO_HD Mat<Real, 3> compliance_at(const SegmentCompliance<Real>* compliance, Index segment, Real a) {
+  const SegmentCompliance<Real>&k = compliance[segment], &l = compliance[segment + 1];
+  const Real b = Real(1) - a;
+  Mat<Real, 3> S;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const int at = Sym<Real, 3>::at(i, j);
+      S(i, j) = b * b * k.own[at] + a * a * l.own[at] + a * b * (k.next[3 * i + j] + k.next[3 * j + i]);
+    }
+  return S;
+}
+
+/// Numbers of a row in arrays that a step fills.
+inline constexpr int factor_numbers = 24;  ///< D^-1, L to the row before, and to the one before that
+inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
+
+/// Scratch memory. May be dropped at any step boundary.
+template <class Real>
+struct RodWorkspace {
+  Array<Real> factor;    ///< A = L D L^T of the last `rod_step`, by rows
+  Array<Real> solution;  ///< by rows, 3 numbers
+  Array<Real> frame;
+  Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
+  Field<Real, 3> x_next, tail_next, director_next;
+  Array<RodDriveStep> drives;
+  Array<RodWeights<Real>> weights;
+
+  std::size_t bytes() const {
+    return factor.bytes() + solution.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
+           director_next.bytes() + drives.bytes() + weights.bytes();
+  }
+};
+
+/// Poses and velocities of the drives in a step, on the device.
+template <class Real>
+void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work);
+
+/// Sets the state's speed and stable dt. Returns the first vertex that is no longer finite, or -1.
+template <class Real>
+Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state);
+
+/// Keeps the velocities that steps of any length begin with.
+template <class Real>
+void begin_rods(Exec& ex, const RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// v_lag of free vertices; the velocity of their motion of driven ones. Begins with the velocities that `begin_rods`
+/// kept, so that a step can be taken again with another dt. Leaves the factor of A in the workspace.
+template <class Real>
+void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh, double time, double dt,
+              RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// v += A^-1 J with the A of the last `rod_step`, for impulses J of vertices [N s]; nothing for driven ones. Strands
+/// with `touched` 0 are left out, where it is given: their J must be zero.
+template <class Real>
+void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& impulse, const Array<Index>* touched,
+                   RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// v = v_lag + A^-1 M (v_blend - v_lag) (default 3), with v_blend in the state.
+template <class Real>
+void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
+                       RodWorkspace<Real>& work);
+
+/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`; by vertices.
+template <class Real>
+void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& work,
+                        Array<SegmentCompliance<Real>>& compliance);
+
+/// x += dt v; driven vertices to where their motion has them at the end of the step. Frames follow by parallel
+/// transport in time, driven ones with their motion; then the angles theta go to equilibrium (formulas E.3, E.5). After
+/// `rod_step` of the same step, which placed the drives.
+template <class Real>
+void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// Sums over the strands of each body, for output; `particles` counts vertices. The same bytes for any number of
+/// threads.
+template <class Real>
+std::vector<ObjectSums> measure_rods(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh,
+                                     const RodState<Real>& state);
+
+/// Largest strain of a segment, of either sign.
+template <class Real>
+double largest_strain(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state);
+
+#define TRIBO_FOR_EACH_ROD_REAL(instantiate) instantiate(float) instantiate(double)
+
+}  // namespace tribo::TRIBO_BACKEND

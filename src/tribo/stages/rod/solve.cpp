@@ -1,0 +1,154 @@
+#include "tribo/stages/rod/band.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Impulses as given, on velocities as they are.
+template <class Real>
+struct GivenImpulse {
+  using T = ParticlePack<Real>;
+  FieldView<const Real, 3> impulse, v;
+  TRIBO_HD Vec<T, 3> right(const StrandPack<Real>& pack, Index row) const { return pack.gather(impulse, row); }
+  TRIBO_HD Vec<T, 3> base(const StrandPack<Real>& pack, Index row) const { return pack.gather(v, row); }
+};
+/// Those that changed v_lag into v, on v_lag.
+template <class Real>
+struct ChangeOfVelocity {
+  using T = ParticlePack<Real>;
+  const Real* rows;
+  FieldView<const Real, 3> v_lag, v;
+  TRIBO_HD Vec<T, 3> right(const StrandPack<Real>& pack, Index row) const {
+    return pack.constant(rows, RodRow::mass, row) * (pack.gather(v, row) - pack.gather(v_lag, row));
+  }
+  TRIBO_HD Vec<T, 3> base(const StrandPack<Real>& pack, Index row) const { return pack.gather(v_lag, row); }
+};
+
+template <class Real, class Source>
+struct SolveStrands {
+  using T = ParticlePack<Real>;
+  const Real* factor;
+  const Index* touched;  ///< of strands, or null
+  Source source;
+  Real* solution;
+  FieldView<Real, 3> v;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+    if (touched != nullptr) {
+      bool some = false;
+      for (int l = 0; l < pack.W; ++l)
+        if (pack.end[l] > 0) some = some || touched[pack.group.first_strand + pack.lane + l] != 0;
+      if (!some) return;
+    }
+    FactorRow<T> f;
+    ForwardSweep<T> forward = ForwardSweep<T>::start();
+    for (Index i = 0; i < pack.group.rows; ++i) {
+      f.load(pack, factor, i);
+      const Vec<T, 3> y = forward.next(f, source.right(pack, i));
+      for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
+    }
+    BackSweep<T> back = BackSweep<T>::start();
+    for (Index i = pack.group.rows - 1; i >= 0; --i) {
+      f.load(pack, factor, i);
+      Vec<T, 3> scaled;
+      for (int k = 0; k < 3; ++k) scaled[k] = pack.load(solution, 3, i, k);
+      const Vec<T, 3> dv = back.next(scaled, f.L1, f.L2);
+      pack.scatter(v, i, source.base(pack, i) + dv);
+    }
+  }
+};
+
+/// The blocks of Z = A^-1 inside the band, from the last row on (Takahashi's recursion):
+///   Z_lk = -(Z_{l,k+1} L_{k+1,k} + Z_{l,k+2} L_{k+2,k}),  l = k + 1, k + 2,
+///   Z_kk = D_k^-1 - L_{k+1,k}^T Z_{k+1,k} - L_{k+2,k}^T Z_{k+2,k}.
+template <class Real>
+struct InvertBand {
+  using T = ParticlePack<Real>;
+  const Real* factor;
+  SegmentCompliance<Real>* compliance;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+    const Mat<T, 3> none = Mat<T, 3>::zero();
+    Mat<T, 3> Z11 = none, Z21 = none, Z22 = none;  // blocks of rows k + 1 and k + 2
+    Mat<T, 3> L1 = none, L2 = none, L2_next = none;
+    FactorRow<T> f;
+    for (Index k = pack.group.rows - 1; k >= 0; --k) {
+      f.load(pack, factor, k);
+      const Mat<T, 3> Z10 = minus(Z11 * L1, transpose(Z21) * L2);
+      const Mat<T, 3> Z20 = minus(Z21 * L1, Z22 * L2);
+      Mat<T, 3> Z00 = full(f.D) - transpose(L1) * Z10 - transpose(L2) * Z20;
+      for (int i = 0; i < 3; ++i)  // as symmetric as it is in truth
+        for (int j = 0; j < i; ++j) Z00(i, j) = Z00(j, i);
+      put(pack, k, Z00, Z10);
+      Z22 = Z11;
+      Z21 = Z10;
+      Z11 = Z00;
+      L1 = f.L1;
+      L2 = L2_next;
+      L2_next = f.L2;
+    }
+  }
+
+ private:
+  /// -(a + b)
+  TRIBO_HD static Mat<T, 3> minus(const Mat<T, 3>& a, const Mat<T, 3>& b) {
+    Mat<T, 3> r;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) r(i, j) = -(a(i, j) + b(i, j));
+    return r;
+  }
+  TRIBO_HD void put(const StrandPack<Real>& pack, Index row, const Mat<T, 3>& own, const Mat<T, 3>& next) const {
+    for (int l = 0; l < pack.W; ++l) {
+      if (row >= pack.end[l]) continue;
+      SegmentCompliance<Real>& out = compliance[pack.vertex[l] + row];
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+          if (i <= j) out.own[Sym<Real, 3>::at(i, j)] = lane(own(i, j), l);
+          out.next[3 * i + j] = lane(next(i, j), l);
+        }
+      out.pad = Real(0);
+    }
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& impulse, const Array<Index>* touched,
+                   RodState<Real>& state, RodWorkspace<Real>& work) {
+  const RodState<Real>& now = state;
+  using Source = GivenImpulse<Real>;
+  for_each_strand_pack<Real>(
+      ex, "rods", mesh,
+      SolveStrands<Real, Source>{work.factor.data(), touched != nullptr ? touched->data() : nullptr,
+                                 Source{view(impulse), view(now.v)}, work.solution.data(), view(state.v)});
+}
+
+template <class Real>
+void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
+                       RodWorkspace<Real>& work) {
+  const RodState<Real>& now = state;
+  using Source = ChangeOfVelocity<Real>;
+  for_each_strand_pack<Real>(
+      ex, "rods", mesh,
+      SolveStrands<Real, Source>{work.factor.data(), nullptr, Source{mesh.row.data(), view(v_lag), view(now.v)},
+                                 work.solution.data(), view(state.v)});
+}
+
+template <class Real>
+void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& work,
+                        Array<SegmentCompliance<Real>>& compliance) {
+  compliance.resize_discard(mesh.vertices);
+  for_each_strand_pack<Real>(ex, "rods", mesh, InvertBand<Real>{work.factor.data(), compliance.data()});
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                        \
+  template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*, \
+                              RodState<Real>&, RodWorkspace<Real>&);                                   \
+  template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
+                                  RodWorkspace<Real>&);                                                \
+  template void segment_compliance(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&,             \
+                                   Array<SegmentCompliance<Real>>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

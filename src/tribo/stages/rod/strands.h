@@ -1,0 +1,117 @@
+#pragma once
+
+#include "tribo/models/rod/joint.h"
+#include "tribo/stages/rod/rod.h"
+#include "tribo/stages/stencil.h"
+
+/// \file
+/// The strands that one work item handles: a pack of them on the CPU, one on the GPU.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Strands of a group.
+template <class Real>
+inline constexpr int group_width = pack_width<Real> > 1 ? pack_width<Real> : 32;
+
+template <class Real>
+struct StrandPack {
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+
+  RodGroup group;
+  int lane;
+  Index vertex[W];  ///< first of each strand
+  Index last[W];    ///< row of its last vertex
+  Index end[W];     ///< rows it has; none where a lane has no strand and repeats another
+
+  TRIBO_HD StrandPack(const RodGroup& of, int first_lane, const Index* start) : group(of), lane(first_lane) {
+    for (int l = 0; l < W; ++l) {
+      const bool present = lane + l < group.strands;
+      const Index s = group.first_strand + (present ? lane + l : group.strands - 1);
+      vertex[l] = start[s];
+      last[l] = start[s + 1] - start[s] - 1;
+      end[l] = present ? last[l] + 1 : 0;
+    }
+  }
+
+  /// Where number c of N of a row is, for the first lane.
+  TRIBO_HD Size at(int N, Index row, int c) const {
+    return ((Size{group.first_row} + row) * N + c) * group_width<Real> + lane;
+  }
+  TRIBO_HD T load(const Real* rows, int N, Index row, int c) const { return load_pack<Real>(rows + at(N, row, c), W); }
+  TRIBO_HD void store(Real* rows, int N, Index row, int c, const T& value) const {
+    store_pack<Real>(rows + at(N, row, c), value, W);
+  }
+  TRIBO_HD T constant(const Real* rows, RodRow which, Index row, int offset = 0) const {
+    return load(rows, static_cast<int>(RodRow::count), row, static_cast<int>(which) + offset);
+  }
+
+  /// Numbers of vertices in their own order; lanes past their end repeat the last.
+  TRIBO_HD T gather(const Real* column, Index row) const {
+    Real value[W];
+    for (int l = 0; l < W; ++l) value[l] = column[vertex[l] + (row < last[l] ? row : last[l])];
+    return load_pack<Real>(value, W);
+  }
+  TRIBO_HD Vec<T, 3> gather(const FieldView<const Real, 3>& column, Index row) const {
+    return {{gather(column[0], row), gather(column[1], row), gather(column[2], row)}};
+  }
+  TRIBO_HD void scatter(Real* column, Index row, const T& value) const {
+    Real out[W];
+    store_pack<Real>(out, value, W);
+    for (int l = 0; l < W; ++l)
+      if (row < end[l]) column[vertex[l] + row] = out[l];
+  }
+  TRIBO_HD void scatter(const FieldView<Real, 3>& column, Index row, const Vec<T, 3>& value) const {
+    for (int k = 0; k < 3; ++k) scatter(column[k], row, value[k]);
+  }
+};
+
+/// Positions with what rounding left out of them, and edges between them.
+template <class Real>
+struct StrandPositions {
+  using T = ParticlePack<Real>;
+  FieldView<const Real, 3> x, tail;
+
+  struct Point {
+    Vec<T, 3> x, tail;
+  };
+  TRIBO_HD Point at(const StrandPack<Real>& pack, Index row) const {
+    return {pack.gather(x, row), pack.gather(tail, row)};
+  }
+};
+template <class Point>
+TRIBO_HD auto edge_between(const Point& a, const Point& b) {
+  return (b.x - a.x) + (b.tail - a.tail);
+}
+
+template <class Real>
+TRIBO_HD JointLaw<ParticlePack<Real>> joint_law(const StrandPack<Real>& pack, const Real* rows, Index row) {
+  JointLaw<ParticlePack<Real>> law;
+  law.bend1 = pack.constant(rows, RodRow::bend1, row);
+  law.bend2 = pack.constant(rows, RodRow::bend2, row);
+  law.twist = pack.constant(rows, RodRow::twist, row);
+  law.rest_twist = pack.constant(rows, RodRow::rest_twist, row);
+  for (int k = 0; k < 4; ++k) law.rest[k] = pack.constant(rows, RodRow::rest, row, k);
+  return law;
+}
+
+/// kernel(pack) for every pack of strands.
+template <class Real, class Kernel>
+struct EachStrandPack {
+  struct Scratch {};
+  const RodGroup* groups;
+  const Index* start;
+  Kernel kernel;
+
+  TRIBO_HD void operator()(const Team& team, Index g, Scratch&) const {
+    for (int lane = team.rank() * pack_width<Real>; lane < group_width<Real>; lane += Team::size * pack_width<Real>)
+      if (lane < groups[g].strands) kernel(StrandPack<Real>(groups[g], lane, start));
+  }
+};
+template <class Real, class Kernel>
+void for_each_strand_pack(Exec& ex, const char* label, const RodMesh<Real>& mesh, const Kernel& kernel) {
+  using Each = EachStrandPack<Real, Kernel>;
+  for_each_team<typename Each::Scratch>(ex, label, mesh.groups, Each{mesh.group.data(), mesh.start.data(), kernel});
+}
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/math/small.h"
+#include "tribo/setup/rods.h"
+#include "tribo/state/columns.h"
+
+/// \file
+/// Strands on the device. What changes is in RodState, which a checkpoint holds; what is computed once from the seed is
+/// in RodMesh.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Vertices of all strands, in the order of the seed: they are never sorted.
+template <class Real>
+struct RodState {
+  Field<Real, 3> x;         ///< [m]
+  Field<Real, 3> x_tail;    ///< what rounding left out of x: x + x_tail is the position. Segments are so much shorter
+                            ///< than the scene that floats would lose their strain, and steps their motion [m]
+  Field<Real, 3> v;         ///< [m/s]
+  Field<Real, 3> director;  ///< m1 of the edge that begins here, with what theta turned it by
+  Field<Real, 1> twist;     ///< of the joint here, whole turns included [rad]
+  Index count = 0;
+  double speed = 0;      ///< largest |v| of a vertex [m/s]
+  double stable_dt = 0;  ///< of explicit forces at the present shape (formulas E.7) [s]
+
+  static constexpr auto columns() {
+    return std::tuple{NamedColumn{"rod.x", &RodState::x}, NamedColumn{"rod.x_tail", &RodState::x_tail},
+                      NamedColumn{"rod.v", &RodState::v}, NamedColumn{"rod.director", &RodState::director},
+                      NamedColumn{"rod.twist", &RodState::twist}};
+  }
+};
+
+/// Strands that are worked on together, row by row: row i of a group has the vertices i of its strands side by side. On
+/// the CPU a group fills the lanes of one pack; on the GPU its strands are those of one warp, whose memory is then
+/// read in whole lines.
+struct RodGroup {
+  Index first_row;  ///< in arrays by rows
+  Index rows;       ///< vertices of the longest strand
+  Index first_strand;
+  Index strands;
+  Index twisted;  ///< 1 or 0
+  Index body;
+};
+
+/// Numbers of a row that never change.
+enum class RodRow { mass, free, length, stretch, bend1, bend2, twist, rest_twist, rest, held = rest + 4, count };
+
+template <class Real>
+struct RodMesh {
+  Index vertices = 0, strands = 0, groups = 0, rows = 0, driven = 0, bodies = 0;
+  std::vector<RodBody> body;  ///< on the host
+  bool twisted = false;       ///< any body is
+  double stable_rate = 0;     ///< one over the longest step that stretching and bending allow explicitly [1/s]
+  Array<Index> start;         ///< of each strand, and one past the last vertex
+  Array<Index> vertex_strand;
+  Array<Index> strand_body;
+  Array<RodGroup> group;
+  Array<Real> row;           ///< RodRow of every row, each for all strands of the group
+  Array<Real> mass;          ///< of vertices [kg]
+  Array<Real> inverse_mass;  ///< 0 of driven vertices
+  Array<Real> radius;        ///< of vertices [m]
+  Array<Real> length;        ///< of edges at rest; 0 where none begins [m]
+  Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
+  Array<Real> rest_twist;    ///< of joints
+  Array<Index> driven_vertex;
+  Array<Index> drive;                ///< of each driven vertex
+  Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
+  Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
+  Field<double, 3> anchor_director;  ///< of the edge that begins there
+};
+
+}  // namespace tribo::TRIBO_BACKEND
