@@ -85,6 +85,17 @@ TEST(SolidContact, BlockSticksToASlab) {
   scene.w.run(0.2, scene.dt);
   EXPECT_LT(std::abs(dot(scene.w.center(scene.block), scene.ahead) - from), 0.001 * 0.2);
 }
+/// What friction holds does not depend on the step: something fast elsewhere in a scene shortens it for a while.
+TEST(SolidContact, BlockSticksWhateverTheStepIs) {
+  BlockOnSlab scene(h, 0.4, slope, 13, false);
+  scene.w.run(0.3, scene.dt);
+  const double from = dot(scene.w.center(scene.block), scene.ahead);
+  for (int i = 0; i < 5; ++i) {
+    scene.w.run(0.002, scene.dt / 10);
+    scene.w.run(0.038, scene.dt);
+  }
+  EXPECT_LT(std::abs(dot(scene.w.center(scene.block), scene.ahead) - from), 0.001 * 0.2);
+}
 TEST(SolidContact, BlockSlidesDownACollider) {
   for (const double friction : {0.0, 0.2}) {
     BlockOnSlab scene(h, friction, slope, 13, true);

@@ -240,6 +240,34 @@ TEST(Solid, TangledBodiesGetNoSpin) {
 }
 
 /// What sticks remembers how far it slipped: that is part of the state.
+/// A block on a turntable needs 0.6 of the friction there is, and stays where it is: its samples must not take for slip
+/// that the table beside them moves otherwise than under them.
+TEST(Solid, StaysOnATurntable) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "fps": 20, "duration": 10, "gravity": [0, -9.81, 0], "grid": {"dx": 0.05},
+          "materials": {
+            "table": {"model": "fixed_corotated", "density": 1000, "youngs_modulus": 5e4, "poisson_ratio": 0.3},
+            "block": {"model": "fixed_corotated", "density": 8000, "youngs_modulus": 2e5, "poisson_ratio": 0.3}},
+          "objects": [
+            {"type": "solid", "kinematic": true, "shape": {"box": [1.2, 0.2, 1.2]}, "element_size": 0.1,
+             "material": "table", "friction": 0.5, "motion": [
+               {"time": 0, "at": [0, -0.1, 0], "rotation": {"axis": [0, 1, 0], "degrees": 0}},
+               {"time": 0.5, "at": [0, -0.1, 0], "rotation": {"axis": [0, 1, 0], "degrees": 90}},
+               {"time": 1, "at": [0, -0.1, 0], "rotation": {"axis": [0, 1, 0], "degrees": 180}},
+               {"time": 1.5, "at": [0, -0.1, 0], "rotation": {"axis": [0, 1, 0], "degrees": 270}}]},
+            {"type": "solid", "name": "block", "shape": {"box": [0.2, 0.2, 0.2]}, "element_size": 0.1,
+             "material": "block", "at": [0.3, 0.126, 0], "friction": 0.5, "self_contact": false,
+             "velocity": [0, 0, -0.9425], "angular_velocity": [0, 3.1416, 0]}]})");
+  const auto radius = [&] {
+    const ObjectSums sums = simulation.measure()[1];
+    return std::hypot(sums.mass_position[0], sums.mass_position[2]) / sums.mass;
+  };
+  while (simulation.time() < 0.4) simulation.step();
+  const double settled = radius();
+  while (simulation.time() < 1.3) simulation.step();
+  EXPECT_NEAR(radius(), settled, 0.008);
+}
+
 TEST(Solid, SameBytesAfterResumeWhereBodiesStick) {
   const std::string scene =
       R"({"tribo": 1, "fps": 50, "duration": 10, "gravity": [3, -9, 0], "grid": {"dx": 0.1}, "time": {"dt_max": 0.002},

@@ -102,19 +102,21 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   if (model.time.implicit) per_tet += 45 * real + 0.25 * (7 * pack + 6 * real);
   // Collision particles: weights, places and order; and for the field they make with other bodies or particles, and for
   // those by direction in which a body meets itself, what each adds to the grid, impulses, and the sums at nodes. A
-  // block of a field has about five cells of surface, of one by direction not two.
-  double per_sample = 14 * real + 72, per_surface_cell = 0;
-  const double sums = 64 * 24 * real;
+  // block of a field has about five cells of surface, of one by direction not two, and fewer where bodies are small.
+  double per_sample = 14 * real + 72, per_surface_cell = 0, per_body = 0;
+  const double sums = 64 * 32 * real;
   if (meshes.bodies > 1 || particles > 0) {
     per_sample += 36 * real + 4;
     per_surface_cell += sums / 5;
+    per_body += 4 * sums;
   }
   if (meshes.self_contact) {
     per_sample += 55 * real + 80;
     per_surface_cell += sums / 1.7;
+    per_body += 12 * sums;
   }
   return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
-         meshes.surface_cells * per_surface_cell;
+         meshes.surface_cells * per_surface_cell + meshes.bodies * per_body;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,

@@ -193,7 +193,8 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() + state.x.bytes() +
-                    state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() +
+                    state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() +
+                    mesh.tet.bytes() + mesh.inverse_rest.bytes() +
                     mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();

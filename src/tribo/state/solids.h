@@ -18,7 +18,8 @@ struct SolidState {
   Field<Real, 3> x;         ///< [m]
   Field<Real, 3> v;         ///< [m/s]
   Field<Real, 9> C;         ///< affine velocity on the damping grid, row-major [1/s]; only bodies that have one use it
-  /// Of samples: how far they crept from where they stuck to another body [m]; none of one body alone.
+  /// Of samples: how far they crept from where they stuck to another body, over dt^2, since that is what friction has to
+  /// hold whatever the step is [m/s^2]; none of one body alone.
   Field<Real, 3> slip;
   Field<Real, 3> listed;    ///< positions from which contact was listed [m]
   double listed_reach = 0;  ///< cells that these lists look ahead; 0: there are none

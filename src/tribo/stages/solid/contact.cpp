@@ -148,7 +148,8 @@ struct TouchFields {
   static constexpr int sums = 22;  ///< of a field, without shares
   static constexpr int driven = sums;
   static constexpr int begin = sums + 1;
-  using Lines = Real[sums + 4][W];  ///< sums of a field around samples, its driven mass, and what it began with
+  static constexpr int spin = sums + 4;
+  using Lines = Real[sums + 7][W];  ///< sums of a field around samples, its driven mass, what it began with, its spin
   using Ahead = T[3][3];            ///< sums of normals over the nodes that are a block ahead along an axis
 
   /// All samples of a bin.
@@ -183,14 +184,14 @@ struct TouchFields {
   TRIBO_HD Held begin_holding(Index i) const {
     Held held{Vec<Real, 3>::zero(), Vec<Real, 3>::zero(), Real(0)};
     if (rule.hold > Real(0))
-      for (int c = 0; c < 3; ++c) held.slip[c] = slip[c][order[i]];
+      for (int c = 0; c < 3; ++c) held.slip[c] = rule.dt * rule.dt * slip[c][order[i]];
     return held;
   }
   /// What shakes leaves its partner for some steps; what leaves it for good forgets.
   TRIBO_HD void end_holding(Index i, const Held& held) const {
     if (!(rule.hold > Real(0))) return;
     const Vec<Real, 3> s = held.weight > Real(0) ? (Real(1) / held.weight) * held.next : Real(0.9) * held.slip;
-    for (int c = 0; c < 3; ++c) slip[c][order[i]] = s[c];
+    for (int c = 0; c < 3; ++c) slip[c][order[i]] = s[c] / (rule.dt * rule.dt);
   }
 
   TRIBO_HD void meet_all(Index b, Index i, int n, Held* held) const {
@@ -241,6 +242,11 @@ struct TouchFields {
     }
     const Vec<Real, 3> n = contact_normal(own_normal, partner.normal);
     if (!faces(row, partner, n)) return;
+    // Its velocity is that of its center. Where it turns, the place beside the sample has another one.
+    Vec<Real, 3> turning;
+    for (int c = 0; c < 3; ++c) turning[c] = inverse * other[spin + c][l];
+    const Vec<Real, 3> aside = cross(turning, dot(partner.away, n) * n - partner.away);
+    partner.velocity += aside;
     for (int c = 0; c < 6; ++c) {
       partner.planes.s[c] = inverse * rule.dx * other[10 + c][l];
       partner.normals.s[c] = inverse * other[16 + c][l];
@@ -257,7 +263,7 @@ struct TouchFields {
     Vec<Real, 3> s = held.slip;
     if (rule.hold > Real(0))
       for (int c = 0; c < 3; ++c)
-        s[c] += rule.dt * (row.sum[ContactNodeSums<Real>::begin + c] / m - inverse * other[begin + c][l]);
+        s[c] += rule.dt * (row.sum[ContactNodeSums<Real>::begin + c] / m - inverse * other[begin + c][l] - aside[c]);
     const Vec<Real, 3> P = m * impulse(i, b, row, meeting, partner, n, s);
     if (!(squared_norm(P) > Real(0))) return;
     const Real weight = dot(P, n);
@@ -269,15 +275,16 @@ struct TouchFields {
     touched[i] = 1;
   }
 
-  /// Mass, momentum, normal and place, driven mass, and momentum at the step's begin. Places begin anew in each block.
+  /// Mass, momentum, normal and place, driven mass, momentum at the step's begin, and spin. Places begin anew in each
+  /// block.
   TRIBO_HD static void add_first(const PackAround<Real>& pack, const FieldAround<Real>& field, Lines& line,
                                  Ahead& ahead) {
     constexpr int count = 10;
-    T sum[count], late[4];
+    T sum[count], late[7];
     TRIBO_UNROLL
     for (int c = 0; c < count; ++c) sum[c] = T(Real(0));
     TRIBO_UNROLL
-    for (int c = 0; c < 4; ++c) late[c] = T(Real(0));
+    for (int c = 0; c < 7; ++c) late[c] = T(Real(0));
     TRIBO_UNROLL
     for (int k = 0; k < 3; ++k)
       for (int j = 0; j < 3; ++j) ahead[k][j] = T(Real(0));
@@ -293,12 +300,13 @@ struct TouchFields {
         TRIBO_UNROLL
         for (int j = 0; j < 3; ++j) ahead[k][j] += w * T(from[4 + j]);
       }
-      static_assert(ContactNodeSums<Real>::begin == ContactNodeSums<Real>::driven + 1);
+      static_assert(ContactNodeSums<Real>::begin == ContactNodeSums<Real>::driven + 1 &&
+                    ContactNodeSums<Real>::spin == ContactNodeSums<Real>::begin + 3);
       TRIBO_UNROLL
-      for (int c = 0; c < 4; ++c) late[c] += w * T(from[ContactNodeSums<Real>::driven + c]);
+      for (int c = 0; c < 7; ++c) late[c] += w * T(from[ContactNodeSums<Real>::driven + c]);
     });
     for (int c = 0; c < count; ++c) spill<Real>(sum[c], line[c]);
-    for (int c = 0; c < 4; ++c) spill<Real>(late[c], line[driven + c]);
+    for (int c = 0; c < 7; ++c) spill<Real>(late[c], line[driven + c]);
   }
   /// The symmetric parts of n x^T and n n^T, and the share.
   TRIBO_HD void add_moments(const PackAround<Real>& pack, const FieldAround<Real>& own, const FieldAround<Real>& other,
@@ -408,11 +416,6 @@ struct TouchSample {
     fields.touch(fields.bin_of[i], i, 1);
   }
 };
-struct ClearIndex {
-  Index* to;
-  TRIBO_HD void operator()(Index i) const { to[i] = 0; }
-};
-
 /// Change of a block's node velocities by what samples of other fields gave: (1 - d) R_bi / m_bi,
 /// R_bi = sum_q P_q w Phi_bi / Phi_q. What is driven takes its part d to where it is held.
 template <class Real>
@@ -615,7 +618,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule
     for_each_team<typename TouchFields<Real>::Scratch>(ex, "contact", f.meeting.count, touch);
   } else {
     touch.chosen = f.active.items.data();
-    parallel_for(ex, "contact", f.meeting_count, ClearIndex{f.gives.data()});
+    parallel_for(ex, "contact", f.meeting_count, FillIndex{0, f.gives.data()});
     parallel_for(ex, "contact", f.active.count, TouchSample<Real>{touch});
   }
   const Index touched = count_touched(ex, f.touched, f.count);

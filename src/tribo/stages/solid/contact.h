@@ -53,10 +53,10 @@ struct ContactPlace {
 /// A sample as the grid takes it: what it adds to a node, but for the weight.
 template <class Real>
 struct ContactRow {
-  static constexpr int sums = 28;  ///< whole registers
+  static constexpr int sums = 32;  ///< whole registers
   /// Mass, and mass times velocity, normal n, place x in cells from the block's first node, and the symmetric parts of
   /// n x^T and n n^T with their off-diagonals twice, in the order of Sym; then nothing, the mass that driven vertices
-  /// have of it, and mass times the velocity at the step's begin.
+  /// have of it, mass times the velocity at the step's begin, and mass times spin, half the curl of velocity.
   Real sum[sums];
   Real weight[3][3];  ///< of the quadratic kernel, per axis
   Index base;         ///< in the block of its bin, flat, with Block::base_side cells along an axis
@@ -68,6 +68,7 @@ struct ContactNodeSums {
   static constexpr int inverse_total = 22;  ///< place of what `SumFields` leaves there [1/kg]
   static constexpr int driven = 23;
   static constexpr int begin = 24;
+  static constexpr int spin = 27;
   Real sum[ContactRow<Real>::sums];
 };
 

@@ -81,7 +81,6 @@ struct OrderBin {
         for (Index s = bin.begin; s < bin.end; ++s)
           if (base[s] == c) order[to++] = listed[s];
       }
-      team.barrier();  // the next item uses the same memory
     }
   }
 };
@@ -148,10 +147,14 @@ struct WriteRow {
       row.sum[ContactNodeSums<Real>::driven] = m * samples.driven(q);
       const Vec<Real, 3> begin = samples.blend(samples.begin, q);
       for (int k = 0; k < 3; ++k) row.sum[ContactNodeSums<Real>::begin + k] = m * begin[k];
-      row.sum[ContactNodeSums<Real>::begin + 3] = Real(0);
     }
-    if (gradient == nullptr) return;
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
+    for (int k = 0; k < 3; ++k) {
+      const int a = (k + 1) % 3, b = (k + 2) % 3;
+      row.sum[ContactNodeSums<Real>::spin + k] = Real(0.5) * m * (C(b, a) - C(a, b));
+    }
+    for (int k = ContactNodeSums<Real>::spin + 3; k < ContactRow<Real>::sums; ++k) row.sum[k] = Real(0);
+    if (gradient == nullptr) return;
     for (int r = 0; r < 3; ++r)
       for (int c = 0; c < 3; ++c) gradient[i][3 * r + c] = m * dx * C(r, c);
   }
@@ -330,10 +333,13 @@ struct SumFields {
   const Index* needed;
   ContactNodeSums<Real>* nodes;
 
+  /// The first patch of a block does it for all.
   TRIBO_HD void operator()(const Team& team, Index item, Scratch&) const {
     const Index patch = chosen != nullptr ? chosen[item] : item;
     if (chosen == nullptr && needed[patch] == 0) return;
     const Index block = patches[patch].block;
+    for (Index p = block_start[block]; p < patch; ++p)
+      if (needed[p] != 0) return;
     for (int i = team.rank(); i < Block::nodes; i += Team::size) {
       Real total = Real(0), excess = Real(0);
       for (Index p = block_start[block]; p < block_start[block + 1]; ++p) {
@@ -342,9 +348,12 @@ struct SumFields {
         total += node.sum[0];
         if (node.sum[ContactNodeSums<Real>::driven] > Real(0)) excess += node.sum[0] * driven_excess(node);
       }
-      ContactNodeSums<Real>& own = nodes[Size{patch} * Block::nodes + i];
-      own.sum[ContactNodeSums<Real>::inverse_total] =
-          share_per_mass(own, total > Real(0) ? Real(1) / total : Real(0), total, excess);
+      const Real inverse_total = total > Real(0) ? Real(1) / total : Real(0);
+      for (Index p = patch; p < block_start[block + 1]; ++p) {
+        if (needed[p] == 0) continue;
+        ContactNodeSums<Real>& own = nodes[Size{p} * Block::nodes + i];
+        own.sum[ContactNodeSums<Real>::inverse_total] = share_per_mass(own, inverse_total, total, excess);
+      }
     }
   }
 };
@@ -403,9 +412,11 @@ struct FieldMaker {
         SumPatch<Real, Quads>{f.rows.data(), gradient(), f.base_start.data(), f.touch_start.data(), f.touch.data(),
                               patches(), all_needed(), f.nodes.data()});
   }
-  void sum_masses() const {
+  void clear_nothing() const {
     parallel_for(ex, "contact fields", Index{Block::nodes},
                  ClearNode<Real>{f.nodes.data() + Size{f.patch_count} * Block::nodes});
+  }
+  void share_masses() const {
     for_each_team<typename SumFields<Real>::Scratch>(
         ex, "contact fields", patch_items(),
         SumFields<Real>{f.patches.data(), f.block_start.data(), patches(), all_needed(), f.nodes.data()});
@@ -429,7 +440,8 @@ void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& 
   maker.order();
   maker.write_rows(false);
   maker.template sum<ContactRow<Real>::sums / 4>();
-  maker.sum_masses();
+  maker.clear_nothing();
+  if (&f == &work.bodies) maker.share_masses();  // parts of one body meet by pairs
 }
 
 template <class Real>

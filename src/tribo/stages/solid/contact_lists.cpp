@@ -73,13 +73,14 @@ TRIBO_HD void add_bases_near(const Cell<3>& block, const Bin<3>& bin, const Cont
 }
 
 /// Whether normals of two bins may become as much opposed as contact of a body with itself asks, n . N < opposed |N|
-/// with N a mean over one main direction, along which all are at least 1/sqrt(3): |N| is, too.
+/// with N a mean over one main direction, along which all are at least 1/sqrt(3): |N| is, too. All may turn by the
+/// limit before lists are made anew.
 template <class Real>
 TRIBO_HD bool may_oppose(const NormalRange<Real>& a, const NormalRange<Real>& b) {
   Real least = Real(0);
   for (int k = 0; k < 3; ++k)
     least += min(min(a.low[k] * b.low[k], a.low[k] * b.high[k]), min(a.high[k] * b.low[k], a.high[k] * b.high[k]));
-  return least < Real(0.57 * contact_opposed + 2 * turn_limit);
+  return least < Real((0.57 - turn_limit) * contact_opposed + (2 + turn_limit) * turn_limit);
 }
 
 /// Marks cells of bodies' bins with samples that may touch their own body. A bin has normals all around where a limb is
@@ -343,11 +344,6 @@ struct FlagAdding {
     flags[b] = adds;
   }
 };
-struct FillIndex {
-  Index value;
-  Index* to;
-  TRIBO_HD void operator()(Index i) const { to[i] = value; }
-};
 struct MarkListed {
   const Index* listed;
   const Index* active;
@@ -599,6 +595,7 @@ void list_pass(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const In
 template <class Real>
 void make_lists(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const SolidState<Real>& state,
                 ContactWorkspace<Real>& work) {
+  work.listed = false;  // until all are made
   const bool printed = constants.spec.form == ContactSpec::Form::paper;
   const auto reach = static_cast<int>(state.listed_reach);
   SamplesView<Real> samples = samples_of(mesh, state, work);

@@ -121,6 +121,12 @@ SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>
           view(work.begin != nullptr ? *work.begin : state.v)};
 }
 
+struct FillIndex {
+  Index value;
+  Index* to;
+  TRIBO_HD void operator()(Index i) const { to[i] = value; }
+};
+
 /// Number of samples whose entry is 1.
 struct LoadIndex {
   const Index* values;

@@ -268,6 +268,9 @@ void sort_samples(Exec& ex, const SolidMesh<Real>& mesh, ContactPass pass, const
   const Index fields = pass == ContactPass::paper ? 1 : pass == ContactPass::bodies ? mesh.bodies : 6 * mesh.bodies;
   const int field_bits = bits_for(fields);
   const int code_bits = f.count > 0 ? bits_for(f.window.count()) + bits_in_tile<3> : 0;
+  if (code_bits + field_bits + cell_bits > 64)
+    throw DivergedError("solids are spread too far for so many of them: " + std::to_string(mesh.bodies) +
+                        " bodies; bring them closer together, raise grid.dx, or leave some out");
   f.keys.resize_discard(f.count);
   f.listed.resize_discard(f.count);
   f.bin_of.resize_discard(f.count);
