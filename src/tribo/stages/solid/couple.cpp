@@ -263,8 +263,9 @@ void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactField
 template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
               double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
-  // In the time in which gravity moves something by a cell: faster, and what overlaps would bounce.
-  const double return_speed = std::sqrt(constants.dx * std::max(constants.gravity, 1.0));
+  // In three times the time in which gravity moves something by a cell: faster, and what overlaps would bounce, and
+  // what lies on sand would knead it and sink.
+  const double return_speed = 0.3 * std::sqrt(constants.dx * std::max(constants.gravity, 1.0));
   const CouplingGap<Real> gap{Real(constants.spec.rest_offset), Real(constants.dx / dt), Real(return_speed)};
   const Index nodes = fields.block_count * ContactBlock::nodes;
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
