@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "solid_scenes.h"
 
 /// \file
@@ -52,9 +54,9 @@ TEST_P(Collision, KeepsMomentaAndGainsNoEnergy) {
   EXPECT_GT(exchanged, 0.5 * std::min(before[0].mass, before[1].mass)) << "they should have met";
   EXPECT_LT(norm(all_after.momentum - all_before.momentum), 1e-11 * exchanged);
   const double turned = norm(all_after.angular_momentum - all_before.angular_momentum) / (0.2 * exchanged);
-  RecordProperty("angular_drift", fmt::format("{:.4f}", turned));
-  // Impulses act at nodes on one side and at samples on the other; a heavy mesh is entered deeper, where these part.
-  EXPECT_LT(turned, GetParam() > 1e4 ? 0.08 : 0.03);
+  RecordProperty("angular_drift", fmt::format("{:.1e}", turned));
+  // Impulses act at nodes on one side and at samples on the other: alone, their torques part by up to 6 %.
+  EXPECT_LT(turned, 1e-6);
   EXPECT_LE(highest, energy_of(before) * 1.001);
   EXPECT_GT(velocity(after[1])[0], velocity(after[0])[0] - 0.05) << "neither passes through the other";
   EXPECT_GT(after[1].low[0] + after[1].high[0], after[0].low[0] + after[0].high[0]);
@@ -95,8 +97,9 @@ struct Slide {
 };
 class CouplingSlope : public ::testing::TestWithParam<Slide> {};
 INSTANTIATE_TEST_SUITE_P(Coupling, CouplingSlope,
-                         ::testing::Values(Slide{"jelly", 0, 0.03}, Slide{"jelly", 0.1, 0.03}, Slide{"jelly", 0.2, 0.03},
-                                           Slide{"sand", 0.1, 0.1}, Slide{"sand", 0.2, 0.1}));
+                         ::testing::Values(Slide{"jelly", 0, 0.03}, Slide{"jelly", 0.1, 0.03},
+                                           Slide{"jelly", 0.2, 0.03}, Slide{"sand", 0.1, 0.1},
+                                           Slide{"sand", 0.2, 0.1}));
 
 TEST_P(CouplingSlope, SlidesByCoulombsLaw) {
   const Slide& slide = GetParam();
@@ -121,6 +124,52 @@ TEST(Coupling, JellySticksToASlopeThatHoldsIt) {
   const double crept = center(simulation.measure()[1])[0] - place;
   RecordProperty("crept_mm", fmt::format("{:.2f}", 1000 * crept));
   EXPECT_LT(std::abs(crept), 5e-3);
+}
+
+struct Pool {
+  const char* material;
+  double cells;   ///< dx over the size of the mesh's elements
+  double offset;  ///< of its surface from a node [cells]
+};
+class CouplingGap : public ::testing::TestWithParam<Pool> {};
+INSTANTIATE_TEST_SUITE_P(Coupling, CouplingGap,
+                         ::testing::Values(Pool{"sand", 0.5, 0.3}, Pool{"sand", 1, 0}, Pool{"sand", 2, 0.5},
+                                           Pool{"jelly", 0.5, 0.75}, Pool{"jelly", 2, 0.25}, Pool{"water", 1, 0.25},
+                                           Pool{"water", 1, 0.75}));
+
+/// Particles fall on a floor of mesh between smooth walls and lie on it, wherever it is in its cell: their outermost
+/// ones as far from it as bodies rest from each other, not where kernels of both begin to overlap.
+TEST_P(CouplingGap, RestsHalfACellFromAMesh) {
+  const Pool& pool = GetParam();
+  const double size = 0.05, dx = size * pool.cells, floor = pool.offset * dx;
+  Simulation simulation = simulate(fmt::format(
+      R"({{"tribo": 1, "fps": 50, "duration": 10, "grid": {{"dx": {0}}},
+           "materials": {{"stone": {{"model": "fixed_corotated", "density": 2000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}},
+                         "jelly": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3,
+                                   "viscosity": 100}},
+                         "water": {{"model": "weakly_compressible", "density": 1000, "bulk_modulus": 5e4}},
+                         "sand": {{"model": "drucker_prager", "density": 1600, "youngs_modulus": 2e5, "poisson_ratio": 0.3,
+                                  "friction_angle": 35}}}},
+           "objects": [
+             {{"name": "floor", "type": "solid", "kinematic": true, "shape": {{"box": [{1}, {2}, {1}]}},
+               "element_size": {3}, "material": "stone", "at": [0, {4}, 0], "friction": 0.3}},
+             {{"name": "load", "type": "particles", "shape": {{"box": [{5}, {6}, {5}]}}, "material": "{7}",
+               "at": [0, {8}, 0]}}],
+           "colliders": [{{"shape": {{"box": [{5}, 20, {5}]}}, "at": [0, 5, 0], "inside": true, "friction": 0}}]}})",
+      dx, 8 * dx, 2 * size, size, floor - size, 4 * dx, 3 * dx, pool.material, floor + 4 * dx));
+  double lowest = 1;
+  while (simulation.time() < 0.2 * (1 + std::sqrt(pool.cells))) {
+    simulation.advance_frame();
+    lowest = std::min(lowest, (simulation.measure()[1].low[1] - floor) / dx);
+  }
+  std::vector<double> heights;
+  for (const Vec<double, 3>& x : state_column(simulation, "x")) heights.push_back((x[1] - floor) / dx);
+  const auto part = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 20);
+  std::nth_element(heights.begin(), part, heights.end());
+  RecordProperty("gap_in_cells", fmt::format("{:.2f}, lowest ever {:.2f}", *part, lowest));
+  EXPECT_GT(*part, 0.3);
+  EXPECT_LT(*part, 0.85);
+  EXPECT_GT(lowest, 0);
 }
 
 /// Part of the sand poured on a ball that is still on its upper half after a second.
@@ -173,7 +222,8 @@ TEST_P(Resting, MeshStaysOnABed) {
   while (simulation.time() < 1.2) simulation.advance_frame();
   const double sunk = early - center(simulation.measure()[0])[1];
   RecordProperty("sinks_mm_per_s", fmt::format("{:.2f}", 1000 * sunk / 0.6));
-  EXPECT_LT(sunk, 2e-3);
+  // Sand settles as it does under particles of that weight; impulses that are lost would let the mesh go on.
+  EXPECT_LT(sunk, 0.8e-3);
   EXPECT_GT(simulation.measure()[0].low[1], 0.16);
 }
 

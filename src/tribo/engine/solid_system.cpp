@@ -103,16 +103,15 @@ double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, 
   list_contacts(ex, mesh, contact_constants, dt, state, contact);
   find_particles(ex, grid, contact.bodies, coupling);
   make_body_fields(ex, mesh, contact_constants, &coupling.found, state, contact);
-  double speed = couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+  double speed = couple(ex, mesh, contact_constants, grid, dt, contact.bodies, coupling);
   if (contact_constants.spec.form == ContactSpec::Form::paper) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.
-  constexpr int passes = 3;
-  for (int pass = 1; pass < passes; ++pass) {
-    hand_to_vertices(ex, mesh, coupling.change, state, contact);
+  for (const CouplingPass pass : {CouplingPass::first, CouplingPass::middle}) {
+    hand_to_vertices(ex, mesh, contact_constants, coupling.change, pass, state, contact);
     refresh_body_fields(ex, mesh, contact_constants, state, contact);
-    speed = couple(ex, mesh, contact_constants, grid, contact.bodies, coupling);
+    speed = couple(ex, mesh, contact_constants, grid, dt, contact.bodies, coupling);
   }
-  hand_to_vertices(ex, mesh, coupling.change, state, contact);
+  hand_to_vertices(ex, mesh, contact_constants, coupling.change, CouplingPass::last, state, contact);
   return speed;
 }
 
@@ -193,9 +192,9 @@ int SolidSystem<Real>::object_of(Index vertex) const {
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() + state.x.bytes() +
-                    state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() +
-                    mesh.tet.bytes() + mesh.inverse_rest.bytes() +
-                    mesh.triangle.bytes() + mesh.anchor.bytes() + mesh.sample_weight.bytes();
+                    state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() +
+                    mesh.inverse_rest.bytes() + mesh.triangle.bytes() + mesh.anchor.bytes() +
+                    mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
     sum += a->bytes();
   for (const Array<Index>* a :

@@ -481,28 +481,23 @@ struct ReactOnPatch {
 template <class Real>
 struct TakeImpulse {
   const ContactRow<Real>* rows;
-  const Index* active;  ///< places, or null: all
+  const Index* active;  ///< places
   const Index* order;
   const Index* bin_of;
   const Index* bin_patch;
-  const Vec<Real, 3>* taken;  ///< or null
-  const Index* change_of;     ///< null: a patch's own number
-  const Index* needed;        ///< of patches, where `change_of` is null
+  const Vec<Real, 3>* taken;
+  const Index* change_of;
   const Vec<Real, 3>* change;
   FieldView<Real, 3> impulse;
 
-  TRIBO_HD Index place_of(Index patch) const {
-    if (patch < 0) return -1;
-    return change_of != nullptr ? change_of[patch] : needed[patch] != 0 ? patch : -1;
-  }
   TRIBO_HD void operator()(Index a) const {
-    const Index i = active != nullptr ? active[a] : a;
+    const Index i = active[a];
     const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
-    Vec<Real, 3> P = taken != nullptr ? taken[i] : Vec<Real, 3>::zero();
+    Vec<Real, 3> P = taken[i];
     Index place[Block::neighbors];
     bool any = false;
     for (int k = 0; k < Block::neighbors; ++k) {
-      place[k] = place_of(patches[k]);
+      place[k] = patches[k] < 0 ? -1 : change_of[patches[k]];
       any = any || place[k] >= 0;
     }
     if (any) {  // else its row may not be there
@@ -513,6 +508,52 @@ struct TakeImpulse {
       P += rows[i].sum[0] * dv;
     }
     for (int c = 0; c < 3; ++c) impulse[c][order[i]] = P[c];
+  }
+};
+
+/// Its part of changes alone, and the torque sum_i m_q w_iq (x_q - x_i) x dv_bi by which it is more at the sample than
+/// it was at the nodes.
+template <class Real>
+struct TakeChange {
+  const ContactRow<Real>* rows;
+  const Index* order;
+  const Index* bin_of;
+  const Index* bin_patch;
+  const Index* needed;  ///< of patches
+  const Vec<Real, 3>* change;
+  Real dx;
+  bool first;  ///< pass
+  FieldView<Real, 3> impulse, twist;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index* const patches = bin_patch + Size{bin_of[i]} * Block::neighbors;
+    bool any = false;
+    Index place[Block::neighbors];
+    for (int k = 0; k < Block::neighbors; ++k) {
+      place[k] = patches[k] >= 0 && needed[patches[k]] != 0 ? patches[k] : -1;
+      any = any || place[k] >= 0;
+    }
+    Vec<Real, 3> dv = Vec<Real, 3>::zero(), torque = Vec<Real, 3>::zero();
+    Real m = Real(0);
+    if (any) {  // else its row may not be there
+      const ContactRow<Real>& row = rows[i];
+      m = row.sum[0];
+      const Vec<Real, 3> x = {{row.sum[7] / m, row.sum[8] / m, row.sum[9] / m}};
+      SampleStencil<Real>(row).each([&](Real w, int at, int node) {
+        if (place[at] < 0) return;
+        const Vec<Real, 3> part = w * change[Size{place[at]} * Block::nodes + node];
+        const Cell<3> ahead = unflatten<3>(at, 2), cell = unflatten<3>(node, Block::side);
+        Vec<Real, 3> away;
+        for (int k = 0; k < 3; ++k) away[k] = x[k] - Real(Block::side * ahead[k] + cell[k]);
+        dv += part;
+        torque += cross(away, part);
+      });
+    }
+    const Index q = order[i];
+    for (int c = 0; c < 3; ++c) {
+      impulse[c][q] = m * dv[c];
+      twist[c][q] = (first ? Real(0) : twist[c][q]) + m * dx * torque[c];
+    }
   }
 };
 
@@ -632,7 +673,7 @@ Index touch_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule
   parallel_for(
       ex, "contact", f.active.count,
       TakeImpulse<Real>{f.rows.data(), f.active.items.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(),
-                        f.taken.data(), f.change_of.data(), nullptr, f.change.data(), view(f.impulse)});
+                        f.taken.data(), f.change_of.data(), f.change.data(), view(f.impulse)});
   if (self)
     push_without_spin(ex, mesh, state, work);
   else
@@ -692,17 +733,22 @@ void load_contact(Exec& ex, const SolidSeed& seed, const ContactConstants& const
   for (const ContactSample& sample : seed.samples) thickness.push_back(static_cast<Real>(sample.thickness));
   copy_to_device(ex, push.data(), work.push, static_cast<Index>(push.size()));
   copy_to_device(ex, thickness.data(), work.thickness, static_cast<Index>(thickness.size()));
-  load_spin(ex, seed, work.spin);
+  load_spin(ex, seed, true, work.spin);
+  load_spin(ex, seed, false, work.coupling_spin);
 }
 
 template <class Real>
-void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
-                      SolidState<Real>& state, ContactWorkspace<Real>& work) {
+void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                      const Array<Vec<Real, 3>>& node_change, CouplingPass pass, SolidState<Real>& state,
+                      ContactWorkspace<Real>& work) {
   const ContactFields<Real>& f = work.bodies;
   work.impulse.resize_discard(mesh.samples);
+  work.twist.resize_discard(mesh.samples);
   parallel_for(ex, "contact", f.count,
-               TakeImpulse<Real>{f.rows.data(), nullptr, f.order.data(), f.bin_of.data(), f.bin_patch.data(), nullptr,
-                                 nullptr, work.needed.data(), node_change.data(), view(work.impulse)});
+               TakeChange<Real>{f.rows.data(), f.order.data(), f.bin_of.data(), f.bin_patch.data(), work.needed.data(),
+                                node_change.data(), Real(constants.dx), pass == CouplingPass::first, view(work.impulse),
+                                view(work.twist)});
+  if (pass == CouplingPass::last) straighten_impulses(ex, mesh, state, work);
   push_vertices(ex, mesh, nullptr, work.impulse, state);
 }
 
@@ -742,17 +788,17 @@ ContactCounts contact_step(Exec& ex, const SolidMesh<Real>& mesh, const ContactC
   return contact_impulses(ex, mesh, constants, colliders, dt, state, work);
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                \
-  template void push_vertices(Exec&, const SolidMesh<Real>&, const ContactList*, const Field<Real, 3>&,        \
-                              SolidState<Real>&);                                                              \
-  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);       \
-  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const Array<Vec<Real, 3>>&, SolidState<Real>&, \
-                                 ContactWorkspace<Real>&);                                                     \
-  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,              \
-                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,          \
-                                          ContactWorkspace<Real>&);                                            \
-  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                  \
-                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,              \
+#define TRIBO_INSTANTIATE(Real)                                                                                      \
+  template void push_vertices(Exec&, const SolidMesh<Real>&, const ContactList*, const Field<Real, 3>&,              \
+                              SolidState<Real>&);                                                                    \
+  template void load_contact(Exec&, const SolidSeed&, const ContactConstants&, ContactWorkspace<Real>&);             \
+  template void hand_to_vertices(Exec&, const SolidMesh<Real>&, const ContactConstants&, const Array<Vec<Real, 3>>&, \
+                                 CouplingPass, SolidState<Real>&, ContactWorkspace<Real>&);                          \
+  template ContactCounts contact_impulses(Exec&, const SolidMesh<Real>&, const ContactConstants&,                    \
+                                          const Colliders<Real, 3>::View&, double, SolidState<Real>&,                \
+                                          ContactWorkspace<Real>&);                                                  \
+  template ContactCounts contact_step(Exec&, const SolidMesh<Real>&, const ContactConstants&,                        \
+                                      const Colliders<Real, 3>::View&, double, SolidState<Real>&,                    \
                                       ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)

@@ -223,14 +223,15 @@ struct ContactWorkspace {
   /// Velocities of vertices at the step's begin, by which samples that stick are held in place; null: nothing is held.
   const Field<Real, 3>* begin = nullptr;
   ContactFields<Real> bodies, self;
-  SpinWorkspace spin;
+  SpinWorkspace spin, coupling_spin;
   Field<Real, 3> impulse;  ///< of each sample, from what is no body [kg m/s]
+  Field<Real, 3> twist;    ///< of each sample: torque that particles did not give, in this step [kg m^2/s]
   Array<Index> touched;    ///< likewise: 1 where it touches
   Array<Index> needed;     ///< of each patch of bodies in this step, when particles are near
 
   std::size_t bytes() const {
     return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes() +
-           touched.bytes() + needed.bytes() + spin.bytes();
+           twist.bytes() + touched.bytes() + needed.bytes() + spin.bytes() + coupling_spin.bytes();
   }
 };
 
@@ -264,10 +265,13 @@ void refresh_body_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactCon
 
 /// Gives changes of node velocities of `work.bodies`, by patch and node, to the vertices: dv_q = sum_i w_iq dv_bi, and
 /// dv_p = 1/m_p sum_q b_pq m_q dv_q. Keeps sum_i m_bi dv_bi. After `make_body_fields` with `found`; changes of nodes
-/// that were left out are not read.
+/// that were left out are not read. What acted at nodes acts at samples now, and its torque is another one: the last
+/// pass of a step takes the difference of all its passes from the bodies, as a rotation of each as a whole.
+enum class CouplingPass { first, middle, last };
 template <class Real>
-void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const Array<Vec<Real, 3>>& node_change,
-                      SolidState<Real>& state, ContactWorkspace<Real>& work);
+void hand_to_vertices(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants,
+                      const Array<Vec<Real, 3>>& node_change, CouplingPass pass, SolidState<Real>& state,
+                      ContactWorkspace<Real>& work);
 
 /// From the velocities v_lag that meshes want to those that contact allows: bodies with each other, then each with
 /// itself, then all with colliders. The first two keep momentum to rounding. Positions are those of the step's begin.

@@ -150,14 +150,20 @@ void make_fields(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& 
                  const SolidState<Real>& state, const ContactWorkspace<Real>& work, const Index* needed,
                  ContactFields<Real>& f);
 
-/// Which samples `push_without_spin` sums, in which order.
-void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work);
+/// Which samples a spin is summed over, in which order: of bodies without a driven vertex, all or those that touch
+/// themselves.
+void load_spin(Exec& ex, const SolidSeed& seed, bool self, SpinWorkspace& work);
 
 /// Gives the impulses of bodies that touched themselves to the vertices. What a sample gives and what its partner gets
 /// lie apart, by as much as a cell where the grid is coarse, and a tangled body would come out spinning: a rotation of
 /// its boundary as a whole takes the torque from each that has no driven vertex. Momentum stays.
 template <class Real>
 void push_without_spin(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work);
+
+/// Takes the torques of `work.twist` from the impulses of `work.impulse` in the same way.
+template <class Real>
+void straighten_impulses(Exec& ex, const SolidMesh<Real>& mesh, const SolidState<Real>& state,
+                         ContactWorkspace<Real>& work);
 
 /// All bodies against colliders. Returns the samples in contact.
 template <class Real>

@@ -17,10 +17,27 @@ TRIBO_HD SpinSums no_spin() {
   return {0, Vec<double, 3>::zero(), Sym<double, 3>::isotropic(0), Vec<double, 3>::zero()};
 }
 
+/// Torque about the origin of what a sample at x takes.
 template <class Real>
+struct TorqueOfImpulse {
+  FieldView<const Real, 3> impulse;
+  TRIBO_HD Vec<double, 3> operator()(Index q, const Vec<double, 3>& x) const {
+    return cross(x, cast<double>(Vec<Real, 3>{{impulse[0][q], impulse[1][q], impulse[2][q]}}));
+  }
+};
+/// One that is known.
+template <class Real>
+struct KnownTorque {
+  FieldView<const Real, 3> torque;
+  TRIBO_HD Vec<double, 3> operator()(Index q, const Vec<double, 3>&) const {
+    return cast<double>(Vec<Real, 3>{{torque[0][q], torque[1][q], torque[2][q]}});
+  }
+};
+
+template <class Real, class Torque>
 struct SumSamples {
   SamplesView<Real> samples;
-  FieldView<const Real, 3> impulse;
+  Torque torque;
   const ContactRun* runs;
   SpinSums* sums;
 
@@ -33,7 +50,7 @@ struct SumSamples {
       own.place = own.mass * x;
       for (int j = 0; j < 3; ++j)
         for (int k = j; k < 3; ++k) own.square(j, k) = own.mass * x[j] * x[k];
-      own.torque = cross(x, cast<double>(Vec<Real, 3>{{impulse[0][q], impulse[1][q], impulse[2][q]}}));
+      own.torque = torque(q, x);
       add_sums(sum, own);
     }
     sums[r] = sum;
@@ -89,6 +106,20 @@ struct TurnBack {
   }
 };
 
+/// Takes torques of samples from the impulses `from`, body by body.
+template <class Real, class Torque>
+void turn_back(Exec& ex, const SamplesView<Real>& samples, const Torque& torque, Index count,
+               const Field<Real, 3>& from, Field<Real, 3>& impulse, SpinWorkspace& spin) {
+  for (int level = 0; level < SpinWorkspace::levels; ++level) spin.sums[level].resize_discard(spin.count[level]);
+  parallel_for(ex, "contact", spin.count[0],
+               SumSamples<Real, Torque>{samples, torque, spin.runs[0].data(), spin.sums[0].data()});
+  for (int level = 1; level < SpinWorkspace::levels; ++level)
+    parallel_for(ex, "contact", spin.count[level],
+                 SumSums{spin.runs[level].data(), spin.sums[level - 1].data(), spin.sums[level].data()});
+  parallel_for(ex, "contact", count,
+               TurnBack<Real>{samples, spin.place.data(), spin.sums[2].data(), view(from), view(impulse)});
+}
+
 /// [begin, end) in pieces.
 void cut(Index begin, Index end, std::vector<ContactRun>& runs) {
   for (Index i = begin; i < end; i += run_length) runs.push_back({i, i + run_length < end ? i + run_length : end});
@@ -96,11 +127,11 @@ void cut(Index begin, Index end, std::vector<ContactRun>& runs) {
 
 }  // namespace
 
-void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work) {
+void load_spin(Exec& ex, const SolidSeed& seed, bool self, SpinWorkspace& work) {
   std::vector<ContactRun> runs[SpinWorkspace::levels];
   std::vector<Index> place;
   for (const SolidBody& body : seed.bodies) {
-    bool free = body.self_contact && !body.kinematic;
+    bool free = (body.self_contact || !self) && !body.kinematic;
     for (auto i = static_cast<std::size_t>(body.vertices.begin);
          i < static_cast<std::size_t>(body.vertices.end) && i < seed.drive.size(); ++i)
       free = free && seed.drive[i] < 0;
@@ -124,24 +155,26 @@ void load_spin(Exec& ex, const SolidSeed& seed, SpinWorkspace& work) {
 
 template <class Real>
 void push_without_spin(Exec& ex, const SolidMesh<Real>& mesh, SolidState<Real>& state, ContactWorkspace<Real>& work) {
-  SpinWorkspace& spin = work.spin;
   const Field<Real, 3>& impulse = work.self.impulse;
-  if (spin.count[2] == 0) return push_vertices(ex, mesh, &work.self.pushed, impulse, state);
-  const SamplesView<Real> samples = samples_of(mesh, state, work);
-  for (int level = 0; level < SpinWorkspace::levels; ++level) spin.sums[level].resize_discard(spin.count[level]);
-  parallel_for(ex, "contact", spin.count[0],
-               SumSamples<Real>{samples, view(impulse), spin.runs[0].data(), spin.sums[0].data()});
-  for (int level = 1; level < SpinWorkspace::levels; ++level)
-    parallel_for(ex, "contact", spin.count[level],
-                 SumSums{spin.runs[level].data(), spin.sums[level - 1].data(), spin.sums[level].data()});
+  if (work.spin.count[2] == 0) return push_vertices(ex, mesh, &work.self.pushed, impulse, state);
   work.impulse.resize_discard(mesh.samples);
-  parallel_for(ex, "contact", mesh.samples,
-               TurnBack<Real>{samples, spin.place.data(), spin.sums[2].data(), view(impulse), view(work.impulse)});
+  turn_back(ex, samples_of(mesh, state, work), TorqueOfImpulse<Real>{view(impulse)}, mesh.samples, impulse,
+            work.impulse, work.spin);
   push_vertices(ex, mesh, nullptr, work.impulse, state);
 }
 
-#define TRIBO_INSTANTIATE(Real) \
-  template void push_without_spin(Exec&, const SolidMesh<Real>&, SolidState<Real>&, ContactWorkspace<Real>&);
+template <class Real>
+void straighten_impulses(Exec& ex, const SolidMesh<Real>& mesh, const SolidState<Real>& state,
+                         ContactWorkspace<Real>& work) {
+  const Field<Real, 3>& twist = work.twist;
+  if (work.coupling_spin.count[2] == 0) return;
+  turn_back(ex, samples_of(mesh, state, work), KnownTorque<Real>{view(twist)}, mesh.samples, work.impulse, work.impulse,
+            work.coupling_spin);
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                               \
+  template void push_without_spin(Exec&, const SolidMesh<Real>&, SolidState<Real>&, ContactWorkspace<Real>&); \
+  template void straighten_impulses(Exec&, const SolidMesh<Real>&, const SolidState<Real>&, ContactWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

@@ -27,6 +27,6 @@ void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactField
 /// [m/s].
 template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
-              ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
+              double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND
