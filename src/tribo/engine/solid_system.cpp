@@ -103,6 +103,7 @@ double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, 
   list_contacts(ex, mesh, contact_constants, dt, state, contact);
   find_particles(ex, grid, contact.bodies, coupling);
   make_body_fields(ex, mesh, contact_constants, &coupling.found, state, contact);
+  face_particles(ex, grid, contact.bodies, coupling);
   double speed = couple(ex, mesh, contact_constants, grid, dt, contact.bodies, coupling);
   if (contact_constants.spec.form == ContactSpec::Form::paper) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.

@@ -175,11 +175,36 @@ struct CouplingGap {
   }
 };
 
+/// How each body faces the particles at a node: it is the same in all passes of a step.
+template <class Real>
+struct FaceNode {
+  using Block = ContactBlock;
+  TwoGrids<Real> grids;
+  Vec<Real, 4>* facing;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index b = i / Block::nodes;
+    const int node = static_cast<int>(i % Block::nodes);
+    if (grids.found[b] < 0) return;
+    const Real m2 = grids.grid[Size{grids.found[b]} * Block::nodes + node][3];
+    if (!(m2 > Real(0))) return;
+    for (Index patch = grids.block_start[b]; patch < grids.block_start[b + 1]; ++patch) {
+      const ContactNodeSums<Real>& first = grids.first(patch, node);
+      Vec<Real, 4>& to = facing[Size{patch} * Block::nodes + node];
+      Vec<Real, 3> n;
+      to = Vec<Real, 4>::zero();
+      if (!(first.sum[0] > Real(0)) || !grids.normal(b, node, first, n)) continue;
+      to = {{n[0], n[1], n[2], grids.gap(b, node, first, m2, n)}};
+    }
+  }
+};
+
 /// One node of the samples' blocks: all bodies that are there, one after the other, against the particles.
 template <class Real>
 struct CoupleNode {
   using Block = ContactBlock;
   TwoGrids<Real> grids;
+  const Vec<Real, 4>* facing;
   const Real* friction;  ///< of each body
   const Index* kinematic;
   CouplingGap<Real> touching;
@@ -199,13 +224,14 @@ struct CoupleNode {
     for (Index patch = begin; patch < end; ++patch) {
       ContactNodeSums<Real>& first = grids.first(patch, node);
       const Real m1 = first.sum[0];
-      Vec<Real, 3> n;
-      if (!(m1 > Real(0)) || !grids.normal(b, node, first, n)) continue;
+      const Vec<Real, 4>& face = facing[Size{patch} * Block::nodes + node];
+      const Vec<Real, 3> n{{face[0], face[1], face[2]}};
+      if (!(squared_norm(n) > Real(0))) continue;
       Vec<Real, 3> v1;
       for (int k = 0; k < 3; ++k) v1[k] = first.sum[1 + k] / m1;
       const Vec<Real, 3> slip = v1 - v2;
       const Real approach = dot(slip, n);
-      const Real closing = printed ? approach : touching.excess(grids.gap(b, node, first, m2, n), approach);
+      const Real closing = printed ? approach : touching.excess(face[3], approach);
       if (!(closing > Real(0))) continue;  // eq. 46
       const Index body = printed ? 0 : grids.patches[patch].field;
       const bool fixed = !printed && kinematic[body] != 0;
@@ -250,6 +276,14 @@ struct LargerSpeed {
   TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
 };
 
+template <class Real>
+TwoGrids<Real> two_grids(const GridNodes<Real, 3>& grid, ContactFields<Real>& fields,
+                         const CouplingWorkspace<Real>& work) {
+  return {grid.blocks,           grid.block_count,     grid.nodes,
+          work.found.data(),     fields.blocks.data(), fields.block_start.data(),
+          fields.patches.data(), fields.nodes.data()};
+}
+
 }  // namespace
 
 template <class Real>
@@ -261,6 +295,14 @@ void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactField
 }
 
 template <class Real>
+void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real>& fields,
+                    CouplingWorkspace<Real>& work) {
+  work.facing.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
+  parallel_for(ex, "couple", fields.block_count * ContactBlock::nodes,
+               FaceNode<Real>{two_grids(grid, fields, work), work.facing.data()});
+}
+
+template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
               double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   // In three times the time in which gravity moves something by a cell: faster, and what overlaps would bounce, and
@@ -269,12 +311,10 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
   const CouplingGap<Real> gap{Real(constants.spec.rest_offset), Real(constants.dx / dt), Real(return_speed)};
   const Index nodes = fields.block_count * ContactBlock::nodes;
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
-  const TwoGrids<Real> grids{grid.blocks,           grid.block_count,     grid.nodes,
-                             work.found.data(),     fields.blocks.data(), fields.block_start.data(),
-                             fields.patches.data(), fields.nodes.data()};
   parallel_for(ex, "couple", nodes,
-               CoupleNode<Real>{grids, mesh.own_friction.data(), mesh.kinematic.data(), gap,
-                                constants.spec.form == ContactSpec::Form::paper, work.change.data()});
+               CoupleNode<Real>{two_grids(grid, fields, work), work.facing.data(), mesh.own_friction.data(),
+                                mesh.kinematic.data(), gap, constants.spec.form == ContactSpec::Form::paper,
+                                work.change.data()});
   return static_cast<double>(
       reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, LargerSpeed<Real>{}));
 }
@@ -282,6 +322,7 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
 #define TRIBO_INSTANTIATE(Real)                                                                                     \
   template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                        \
                                CouplingWorkspace<Real>&);                                                           \
+  template void face_particles(Exec&, const GridNodes<Real, 3>&, ContactFields<Real>&, CouplingWorkspace<Real>&);   \
   template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&, double, \
                          ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)

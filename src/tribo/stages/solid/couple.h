@@ -9,9 +9,10 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 struct CouplingWorkspace {
   Array<Index> found;          ///< block of the particles' grid for each block of the samples', or -1
+  Array<Vec<Real, 4>> facing;  ///< normal out of the body, 0 where it has none, and gap in cells, by patch and node
   Array<Vec<Real, 3>> change;  ///< of the velocities of the bodies' fields, by patch and node [m/s]
 
-  std::size_t bytes() const { return found.bytes() + change.bytes(); }
+  std::size_t bytes() const { return found.bytes() + facing.bytes() + change.bytes(); }
 };
 
 /// Blocks of the samples' lists among those of the particles' grid, in `work.found`.
@@ -19,8 +20,15 @@ template <class Real>
 void find_particles(Exec& ex, const GridNodes<Real, 3>& grid, const ContactFields<Real>& fields,
                     CouplingWorkspace<Real>& work);
 
+/// Normals and gaps between the bodies' fields and the particles, in `work.facing`. After `find_particles` and
+/// `make_body_fields`.
+template <class Real>
+void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real>& fields,
+                    CouplingWorkspace<Real>& work);
+
 /// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of formulas G): the
-/// particles' grid after its own forces meets the fields of the bodies, one body after the other. Changes the
+/// particles' grid after its own forces meets the fields of the bodies, one body after the other, where the gap between
+/// them is no more than the rest offset of bodies, or would be after this step. Changes the
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each
 /// pair keeps its momentum. In the paper's form it changes the velocities of its field as printed, and contact among
 /// bodies reads them from there (eq. 51). Returns the largest velocity component it leaves on the particles' grid
