@@ -311,7 +311,7 @@ TEST(SolidContact, FieldsHoldTheBoundaryAndHandChangesBack) {
     }
   for (const ContactSample& q : w.seed.samples) boundary[q.triangle < w.seed.bodies[0].triangles.end ? 0 : 1] += q.mass;
   for (int b = 0; b < 2; ++b) EXPECT_NEAR(mass[b], boundary[b], 1e-12 * boundary[b]);
-  hand_to_vertices(w.ex, w.mesh, change, w.state, w.work);
+  hand_to_vertices(w.ex, w.mesh, w.constants, change, CouplingPass::first, w.state, w.work);
   const Vec3 got = w.momentum(c.a) + w.momentum(c.b) - c.P;
   EXPECT_LT(length(got - given), 1e-12 * length(given) + 1e-12 * c.w.mass(c.b));
 }
