@@ -199,6 +199,31 @@ TEST(Coupling, SandRunsOffABallWithoutFriction) {
   EXPECT_GT(rough, 0.05);
 }
 
+/// Sand thrown at a ball at many times the speed of its fall: where the surface is bent and nowhere along the grid, none
+/// enters it.
+TEST(Coupling, NothingEntersABallAtSpeed) {
+  const double radius = 0.2, dx = 0.03;
+  Simulation simulation = simulate(fmt::format(
+      R"({{"tribo": 1, "fps": 100, "duration": 10, "grid": {{"dx": {}}},
+           "materials": {{"stone": {{"model": "fixed_corotated", "density": 2000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}},
+                         "sand": {{"model": "drucker_prager", "density": 1600, "youngs_modulus": 1e5, "poisson_ratio": 0.3,
+                                  "friction_angle": 30}}}},
+           "objects": [
+             {{"name": "ball", "type": "solid", "kinematic": true, "shape": {{"sphere": {}}}, "element_size": 0.05,
+               "material": "stone", "friction": 0.3}},
+             {{"name": "sand", "type": "particles", "shape": {{"cylinder": {{"radius": 0.1, "height": 0.2}}}},
+               "material": "sand", "at": [0.03, 0.4, 0.01], "velocity": [0, -5, 0]}}]}})",
+      dx, radius));
+  double nearest = 10;
+  while (simulation.frame() < 10) {
+    simulation.advance_frame();
+    for (const Vec<double, 3>& x : state_column(simulation, "x")) nearest = std::min(nearest, (norm(x) - radius) / dx);
+  }
+  RecordProperty("nearest_in_cells", fmt::format("{:.2f}", nearest));
+  EXPECT_GT(nearest, 0);
+  EXPECT_LT(nearest, 0.7) << "it should have met the ball";
+}
+
 /// A heavy mesh lies on a bed of jelly or sand: it sinks as far as the bed gives way, and not through it.
 class Resting : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Coupling, Resting, ::testing::Values("jelly", "sand"));

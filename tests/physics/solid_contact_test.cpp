@@ -234,8 +234,9 @@ TEST(SolidContact, PinsCarryWhatLiesOnThem) {
     w.gravity = {{0, -g, 0}};
     const int block = w.add(cube(0.2, 4).shift({{0, 0.1 + 0.5 * h, 0.0123}}),
                             {.density = 1e5, .stiffness = 2.5e7, .damping = 5000, .friction = 0.3});
-    const int sheet = w.add(box({{0.4, rim ? 2 * h : h, 0.4}}, {8, rim ? 2 : 1, 8}).shift({{0, rim ? -h : -0.5 * h, 0}}),
-                            {.stiffness = rim ? 2e7 : 2.5e5, .friction = 0.3});
+    const int sheet =
+        w.add(box({{0.4, rim ? 2 * h : h, 0.4}}, {8, rim ? 2 : 1, 8}).shift({{0, rim ? -h : -0.5 * h, 0}}),
+              {.stiffness = rim ? 2e7 : 2.5e5, .friction = 0.3});
     w.pin(sheet, [&](const Vec3& x) { return !rim || std::max(std::abs(x[0]), std::abs(x[2])) > 0.14; });
     w.begin(h);
     w.run(0.15, w.stable_dt());
@@ -287,7 +288,8 @@ TEST(SolidContact, TilesHoldWhatOneSlabHolds) {
   EXPECT_LT(std::abs(w.center(block)[0]), 0.002);
 }
 
-/// What a second grid needs: fields that hold the mass of each boundary, and changes of node velocities that arrive.
+/// What a second grid needs: fields that hold the mass of each boundary, and changes of node velocities that arrive
+/// with their momentum and, though they act elsewhere then, their torque.
 TEST(SolidContact, FieldsHoldTheBoundaryAndHandChangesBack) {
   Collision c(3);
   SolidWorld& w = c.w;
@@ -300,20 +302,29 @@ TEST(SolidContact, FieldsHoldTheBoundaryAndHandChangesBack) {
   double mass[2] = {0, 0}, boundary[2] = {0, 0};
   Array<Vec<double, 3>> change;
   change.resize_discard(Size{f.patch_count} * ContactBlock::nodes);
-  Vec3 given = Vec3::zero();
+  Vec3 given = Vec3::zero(), torque = Vec3::zero();
   for (Index p = 0; p < f.patch_count; ++p)
     for (int i = 0; i < ContactBlock::nodes; ++i) {
+      const Cell<3> block = f.blocks.data()[f.patches.data()[p].block];
+      const Cell<3> node = unflatten<3>(i, ContactBlock::side);
+      Vec3 x;
+      for (int k = 0; k < 3; ++k) x[k] = w.constants.dx * (ContactBlock::side * block[k] + node[k]);
       const Size at = Size{p} * ContactBlock::nodes + i;
       const double m = f.nodes.data()[at].sum[0];
       mass[f.patches.data()[p].field] += m;
       change.data()[at] = {{0.1 * std::sin(0.1 * i), 0.2, f.patches.data()[p].field == 0 ? 0.3 : -0.4}};
       given += m * change.data()[at];
+      torque += cross(x, m * change.data()[at]);
     }
   for (const ContactSample& q : w.seed.samples) boundary[q.triangle < w.seed.bodies[0].triangles.end ? 0 : 1] += q.mass;
   for (int b = 0; b < 2; ++b) EXPECT_NEAR(mass[b], boundary[b], 1e-12 * boundary[b]);
   hand_to_vertices(w.ex, w.mesh, w.constants, change, CouplingPass::first, w.state, w.work);
+  std::fill_n(change.data(), change.size(), Vec3::zero());
+  hand_to_vertices(w.ex, w.mesh, w.constants, change, CouplingPass::last, w.state, w.work);
   const Vec3 got = w.momentum(c.a) + w.momentum(c.b) - c.P;
   EXPECT_LT(length(got - given), 1e-12 * length(given) + 1e-12 * c.w.mass(c.b));
+  const Vec3 turned = w.angular_momentum(c.a) + w.angular_momentum(c.b) - c.L;
+  EXPECT_LT(length(turned - torque), 1e-7 * length(torque));
 }
 
 }  // namespace
