@@ -1,0 +1,285 @@
+#include "tribo/stages/rod/impulses.h"
+
+#include <algorithm>
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+template <class Real>
+TRIBO_HD Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
+  return {{field[0][i], field[1][i], field[2][i]}};
+}
+template <class Real>
+TRIBO_HD Vec<Real, 3> relative_velocity(const StrandPair<Real>& p, const FieldView<const Real, 3>& v) {
+  return (at(v, p.first) - at(v, p.second)) + p.a * (at(v, p.first + 1) - at(v, p.first)) -
+         p.b * (at(v, p.second + 1) - at(v, p.second));
+}
+template <class Real>
+TRIBO_HD Real along(const Sym<Real, 3>& K, const Vec<Real, 3>& u) {
+  return u[0] * u[0] * K(0, 0) + u[1] * u[1] * K(1, 1) + u[2] * u[2] * K(2, 2) +
+         Real(2) * (u[0] * u[1] * K(0, 1) + u[0] * u[2] * K(0, 2) + u[1] * u[2] * K(1, 2));
+}
+
+/// Kp = S1 + S2 (default 3).
+template <class Real>
+struct PreparePair {
+  const SegmentCompliance<Real>* compliance;
+  Index first_new;
+  StrandPair<Real>* pairs;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    StrandPair<Real>& p = pairs[first_new + k];
+    const Mat<Real, 3> S1 = compliance_at(compliance, p.first, p.a), S2 = compliance_at(compliance, p.second, p.b);
+    for (int i = 0; i < 3; ++i)
+      for (int j = i; j < 3; ++j) p.K(i, j) = S1(i, j) + S2(i, j);
+    const Real nKn = along(p.K, p.n);
+    p.normal_mass = nKn > Real(0) ? Real(1) / nKn : Real(0);
+    impulse[first_new + k] = {Vec<Real, 3>::zero(), Real(0), Vec<Real, 3>::zero()};
+  }
+};
+
+template <class Real>
+struct ListIncident {
+  const StrandPair<Real>* pairs;
+  std::uint64_t* owner;
+  Index* incident;
+  TRIBO_HD void operator()(Index e) const {
+    const StrandPair<Real>& p = pairs[e / 2];
+    owner[e] = static_cast<std::uint64_t>(e % 2 == 0 ? p.first : p.second);
+    incident[e] = e;
+  }
+};
+struct FindIncident {
+  const std::uint64_t* owner;
+  Index entries;
+  Index* start;
+  TRIBO_HD void operator()(Index segment) const {
+    Index low = 0, high = entries;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (owner[middle] < static_cast<std::uint64_t>(segment))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    start[segment] = low;
+  }
+};
+
+template <class Real>
+struct MarkActive {
+  const StrandPair<Real>* pairs;
+  const PairImpulse<Real>* impulse;
+  FieldView<const Real, 3> v;
+  Index* active;
+  TRIBO_HD void operator()(Index k) const {
+    const StrandPair<Real>& p = pairs[k];
+    const bool short_of = dot(relative_velocity(p, v), p.n) < p.target;
+    active[k] = p.normal_mass > Real(0) && (short_of || impulse[k].normal > Real(0)) ? 1 : 0;
+  }
+};
+struct CountActive {
+  const Index *start, *incident, *active;
+  Index* count;
+  TRIBO_HD void operator()(Index segment) const {
+    Index n = 0;
+    for (Index e = start[segment]; e < start[segment + 1]; ++e) n += active[incident[e] / 2];
+    count[segment] = n;
+  }
+};
+struct SumOverStrand {
+  const Index *start, *segment_active;
+  Index* strand_active;
+  TRIBO_HD void operator()(Index s) const {
+    Index n = 0;
+    for (Index i = start[s]; i < start[s + 1]; ++i) n += segment_active[i];
+    strand_active[s] = n;
+  }
+};
+
+/// Pairs that push the strands of one. What is held does not move for any number of them, hence does not count.
+template <class Real>
+struct PairCounts {
+  const Index *segment_active, *strand_active, *vertex_strand;
+  const Real* inverse_mass;
+
+  TRIBO_HD Index vertex(Index i) const {  // the last vertex of a strand has no segment, so the strand before adds none
+    if (!(inverse_mass[i] > Real(0))) return 0;
+    return segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
+  }
+  TRIBO_HD Index strand(Index segment) const {
+    const bool free = inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
+    return free ? strand_active[vertex_strand[segment]] : 0;
+  }
+  TRIBO_HD Real most_at_vertex(const StrandPair<Real>& p) const {
+    Index most = 1;
+    const Index n[4] = {vertex(p.first), vertex(p.first + 1), vertex(p.second), vertex(p.second + 1)};
+    for (const Index c : n) most = c > most ? c : most;
+    return static_cast<Real>(most);
+  }
+  TRIBO_HD Real most_on_strand(const StrandPair<Real>& p) const {
+    const Index a = strand(p.first), b = strand(p.second);
+    return static_cast<Real>(a > b ? (a > 1 ? a : 1) : (b > 1 ? b : 1));
+  }
+};
+
+/// jn = need / (n.K n), |jt| = min(mu jn, |vt| / (t.K t)), both over the count.
+template <class Real>
+struct PlainImpulse {
+  const StrandPair<Real>* pairs;
+  const Index* active;
+  PairCounts<Real> counts;
+  FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    if (active[k] == 0) return;
+    const StrandPair<Real>& p = pairs[k];
+    const Real share = Real(1) / counts.most_at_vertex(p);
+    const Vec<Real, 3> vr = relative_velocity(p, v);
+    const Real vn = dot(vr, p.n), jn = (p.target - vn) * p.normal_mass * share;
+    Vec<Real, 3> J = jn * p.n;
+    const Vec<Real, 3> vt = vr - vn * p.n;
+    const Real speed = sqrt(squared_norm(vt));
+    if (p.friction > Real(0) && speed > Real(0)) {
+      const Vec<Real, 3> t = (Real(1) / speed) * vt;
+      const Real tKt = along(p.K, t);
+      const Real stop = tKt > Real(0) ? share * speed / tKt : Real(0);
+      J = J - min(p.friction * jn, stop) * t;
+    }
+    impulse[k].J = J;
+  }
+};
+/// jn <- max(0, jn + need / (n.K n) / count), Jt <- what is left of Jt - vt / (t.K t) / (pairs on the strand) within
+/// mu jn; the change is applied (experiments_hair.md, 6).
+template <class Real>
+struct AccumulatedImpulse {
+  const StrandPair<Real>* pairs;
+  const Index* active;
+  PairCounts<Real> counts;
+  FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    if (active[k] == 0) return;
+    const StrandPair<Real>& p = pairs[k];
+    PairImpulse<Real>& sum = impulse[k];
+    const Vec<Real, 3> vr = relative_velocity(p, v);
+    const Real vn = dot(vr, p.n);
+    const Real jn = max(Real(0), sum.normal + (p.target - vn) * p.normal_mass / counts.most_at_vertex(p));
+    Vec<Real, 3> Jt = sum.tangential;
+    const Vec<Real, 3> vt = vr - vn * p.n;
+    const Real speed = sqrt(squared_norm(vt));
+    if (speed > Real(0)) {
+      const Real tKt = along(p.K, (Real(1) / speed) * vt);
+      if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.most_on_strand(p))) * vt;
+    }
+    const Real most = p.friction * jn, size = sqrt(squared_norm(Jt));
+    if (size > most) Jt = (most / size) * Jt;
+    sum.J = (jn - sum.normal) * p.n + (Jt - sum.tangential);
+    sum.normal = jn;
+    sum.tangential = Jt;
+  }
+};
+
+/// Impulses of pairs on one vertex, in the order of the list.
+template <class Real>
+struct GatherImpulse {
+  const StrandPair<Real>* pairs;
+  const PairImpulse<Real>* impulse;
+  const Index *active, *start, *incident, *segment_active;
+  FieldView<Real, 3> out;
+  TRIBO_HD void operator()(Index i) const {
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    if (i > 0) add(i - 1, true, sum);
+    add(i, false, sum);
+    for (int k = 0; k < 3; ++k) out[k][i] = sum[k];
+  }
+
+ private:
+  TRIBO_HD void add(Index segment, bool second_vertex, Vec<Real, 3>& sum) const {
+    if (segment_active[segment] == 0) return;
+    for (Index e = start[segment]; e < start[segment + 1]; ++e) {
+      const Index k = incident[e] / 2;
+      if (active[k] == 0) continue;
+      const bool first = incident[e] % 2 == 0;
+      const Real a = first ? pairs[k].a : pairs[k].b, w = second_vertex ? a : Real(1) - a;
+      sum += (first ? w : -w) * impulse[k].J;
+    }
+  }
+};
+
+struct ActiveOf {
+  const Index* active;
+  TRIBO_HD Index operator()(Index k) const { return active[k]; }
+};
+struct AddIndices {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+constexpr const char* label = "strand impulses";
+
+}  // namespace
+
+template <class Real>
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work) {
+  const Index n = work.pair_count;
+  if (n > std::numeric_limits<Index>::max() / 2)
+    throw DeviceError(std::to_string(n) +
+                      " pairs of segments in contact: more than can be handled; use thinner or fewer strands, or a "
+                      "shorter step");
+  resize_keep(ex, work.impulse, n);
+  parallel_for(ex, label, n - first_new,
+               PreparePair<Real>{work.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
+  work.owner.resize_discard(2 * n);
+  work.incident.resize_discard(2 * n);
+  parallel_for(ex, label, 2 * n, ListIncident<Real>{work.pairs.data(), work.owner.data(), work.incident.data()});
+  int bits = 1;
+  while ((Index{1} << bits) < mesh.vertices && bits < 31) ++bits;
+  work.sorter.sort(ex, label, work.owner, work.incident, 2 * n, bits);
+  work.incident_start.resize_discard(mesh.vertices + 1);
+  parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), 2 * n, work.incident_start.data()});
+}
+
+template <class Real>
+int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+                   RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
+  const RodState<Real>& now = state;
+  const Index n = work.pair_count;
+  if (n == 0) return 0;
+  work.active.resize_discard(n);
+  work.segment_active.resize_discard(mesh.vertices);
+  work.strand_active.resize_discard(mesh.strands);
+  work.vertex_impulse.resize_discard(mesh.vertices);
+  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(), mesh.vertex_strand.data(),
+                                mesh.inverse_mass.data()};
+  const auto v = view(now.v);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), work.impulse.data(), v, work.active.data()});
+    if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
+    parallel_for(
+        ex, label, mesh.vertices,
+        CountActive{work.incident_start.data(), work.incident.data(), work.active.data(), work.segment_active.data()});
+    parallel_for(ex, label, mesh.strands,
+                 SumOverStrand{mesh.start.data(), work.segment_active.data(), work.strand_active.data()});
+    if (form == ImpulseForm::plain)
+      parallel_for(ex, label, n,
+                   PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+    else
+      parallel_for(ex, label, n,
+                   AccumulatedImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+    parallel_for(
+        ex, label, mesh.vertices,
+        GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
+                            work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
+    solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
+  }
+  return iterations;
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template void prepare_pairs(Exec&, const RodMesh<Real>&, Index, StrandContactWork<Real>&);                       \
+  template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
+                              StrandContactWork<Real>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND
