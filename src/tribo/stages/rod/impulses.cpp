@@ -87,13 +87,47 @@ struct CountActive {
     count[segment] = n;
   }
 };
-struct SumOverStrand {
+/// How much of a push on one segment the next one feels: of Z, that along the strand aside, which is small.
+template <class Real>
+struct CoupleSegments {
+  const SegmentCompliance<Real>* compliance;
+  const Real* length;
+  Real* coupling;
+  TRIBO_HD void operator()(Index i) const {
+    if (!(length[i] > Real(0))) {
+      coupling[i] = Real(0);
+      return;
+    }
+    const SegmentCompliance<Real>&k = compliance[i], &l = compliance[i + 1];
+    const Real own = max(k.own[0] + k.own[3] + k.own[5], l.own[0] + l.own[3] + l.own[5]);
+    const Real next = abs(k.next[0] + k.next[4] + k.next[8]);
+    coupling[i] = own > Real(0) ? min(next / own, Real(1)) : Real(0);
+  }
+};
+/// Pairs that push a segment, with those that push others of its strand by as much as they are felt there: what each
+/// must be divided by for all together not to overshoot.
+template <class Real>
+struct CrowdOfStrand {
   const Index *start, *segment_active;
+  const Real* coupling;
   Index* strand_active;
+  Real* crowd;
   TRIBO_HD void operator()(Index s) const {
     Index n = 0;
     for (Index i = start[s]; i < start[s + 1]; ++i) n += segment_active[i];
     strand_active[s] = n;
+    if (n == 0) return;
+    Real before = Real(0);
+    for (Index i = start[s]; i < start[s + 1] - 1; ++i) {
+      before = coupling[i] * before;
+      crowd[i] = before + static_cast<Real>(segment_active[i]);
+      before = crowd[i];
+    }
+    Real after = Real(0);
+    for (Index i = start[s + 1] - 2; i >= start[s]; --i) {
+      crowd[i] = crowd[i] + after;
+      after = coupling[i] * (after + static_cast<Real>(segment_active[i]));
+    }
   }
 };
 
@@ -101,21 +135,24 @@ struct SumOverStrand {
 template <class Real>
 struct PairCounts {
   const Index *segment_active, *strand_active, *vertex_strand;
-  const Real* inverse_mass;
+  const Real *crowd, *inverse_mass;
 
   TRIBO_HD Index vertex(Index i) const {  // the last vertex of a strand has no segment, so the strand before adds none
     if (!(inverse_mass[i] > Real(0))) return 0;
     return segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
   }
-  TRIBO_HD Index strand(Index segment) const {
-    const bool free = inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
-    return free ? strand_active[vertex_strand[segment]] : 0;
+  TRIBO_HD bool free(Index segment) const {
+    return inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
   }
+  TRIBO_HD Index strand(Index segment) const { return free(segment) ? strand_active[vertex_strand[segment]] : 0; }
   TRIBO_HD Real most_at_vertex(const StrandPair<Real>& p) const {
     Index most = 1;
     const Index n[4] = {vertex(p.first), vertex(p.first + 1), vertex(p.second), vertex(p.second + 1)};
     for (const Index c : n) most = c > most ? c : most;
-    return static_cast<Real>(most);
+    Real crowded = static_cast<Real>(most);
+    if (free(p.first)) crowded = max(crowded, crowd[p.first]);
+    if (free(p.second)) crowded = max(crowded, crowd[p.second]);
+    return crowded;
   }
   TRIBO_HD Real most_on_strand(const StrandPair<Real>& p) const {
     const Index a = strand(p.first), b = strand(p.second);
@@ -229,6 +266,9 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandC
   resize_keep(ex, work.impulse, n);
   parallel_for(ex, label, n - first_new,
                PreparePair<Real>{work.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
+  work.coupling.resize_discard(mesh.vertices);
+  parallel_for(ex, label, mesh.vertices,
+               CoupleSegments<Real>{work.compliance.data(), mesh.length.data(), work.coupling.data()});
   work.owner.resize_discard(2 * n);
   work.incident.resize_discard(2 * n);
   parallel_for(ex, label, 2 * n, ListIncident<Real>{work.pairs.data(), work.owner.data(), work.incident.data()});
@@ -248,9 +288,10 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   work.active.resize_discard(n);
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
+  work.crowd.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(), mesh.vertex_strand.data(),
-                                mesh.inverse_mass.data()};
+                                work.crowd.data(), mesh.inverse_mass.data()};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), work.impulse.data(), v, work.active.data()});
@@ -259,7 +300,8 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
         ex, label, mesh.vertices,
         CountActive{work.incident_start.data(), work.incident.data(), work.active.data(), work.segment_active.data()});
     parallel_for(ex, label, mesh.strands,
-                 SumOverStrand{mesh.start.data(), work.segment_active.data(), work.strand_active.data()});
+                 CrowdOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                                     work.strand_active.data(), work.crowd.data()});
     if (form == ImpulseForm::plain)
       parallel_for(ex, label, n,
                    PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
