@@ -66,25 +66,38 @@ struct FindIncident {
   }
 };
 
+/// Pairs that push, and what each would take on its own.
 template <class Real>
 struct MarkActive {
   const StrandPair<Real>* pairs;
-  const PairImpulse<Real>* impulse;
   FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
   Index* active;
   TRIBO_HD void operator()(Index k) const {
     const StrandPair<Real>& p = pairs[k];
-    const bool short_of = dot(relative_velocity(p, v), p.n) < p.target;
-    active[k] = p.normal_mass > Real(0) && (short_of || impulse[k].normal > Real(0)) ? 1 : 0;
+    const Real need = p.target - dot(relative_velocity(p, v), p.n);
+    const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal > Real(0));
+    active[k] = pushes ? 1 : 0;
+    if (pushes) impulse[k].J = (need * p.normal_mass) * p.n;
   }
 };
+template <class Real>
 struct CountActive {
   const Index *start, *incident, *active;
+  const PairImpulse<Real>* impulse;
   Index* count;
+  Vec<Real, 3>* push;
   TRIBO_HD void operator()(Index segment) const {
     Index n = 0;
-    for (Index e = start[segment]; e < start[segment + 1]; ++e) n += active[incident[e] / 2];
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    for (Index e = start[segment]; e < start[segment + 1]; ++e) {
+      const Index k = incident[e] / 2;
+      if (active[k] == 0) continue;
+      ++n;
+      sum = incident[e] % 2 == 0 ? sum + impulse[k].J : sum - impulse[k].J;
+    }
     count[segment] = n;
+    push[segment] = sum;
   }
 };
 /// How much of a push on one segment the next one feels: of Z, that along the strand aside, which is small.
@@ -104,59 +117,67 @@ struct CoupleSegments {
     coupling[i] = own > Real(0) ? min(next / own, Real(1)) : Real(0);
   }
 };
-/// Pairs that push a segment, with those that push others of its strand by as much as they are felt there: what each
-/// must be divided by for all together not to overshoot.
+/// Pushes on a segment, with those on others of its strand by as much as they are felt there.
 template <class Real>
-struct CrowdOfStrand {
+struct PushOfStrand {
   const Index *start, *segment_active;
   const Real* coupling;
+  const Vec<Real, 3>* push;
   Index* strand_active;
-  Real* crowd;
+  Vec<Real, 3>* felt;
   TRIBO_HD void operator()(Index s) const {
     Index n = 0;
     for (Index i = start[s]; i < start[s + 1]; ++i) n += segment_active[i];
     strand_active[s] = n;
     if (n == 0) return;
-    Real before = Real(0);
+    Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
     for (Index i = start[s]; i < start[s + 1] - 1; ++i) {
-      before = coupling[i] * before;
-      crowd[i] = before + static_cast<Real>(segment_active[i]);
-      before = crowd[i];
+      before = coupling[i] * before + push[i];
+      felt[i] = before;
     }
-    Real after = Real(0);
     for (Index i = start[s + 1] - 2; i >= start[s]; --i) {
-      crowd[i] = crowd[i] + after;
-      after = coupling[i] * (after + static_cast<Real>(segment_active[i]));
+      felt[i] += after;
+      after = coupling[i] * (after + push[i]);
     }
   }
 };
 
-/// Pairs that push the strands of one. What is held does not move for any number of them, hence does not count.
+/// What impulses of a pair are divided by, so that all together do not overshoot. What is held does not move for any
+/// number of pairs, hence does not count.
 template <class Real>
 struct PairCounts {
   const Index *segment_active, *strand_active, *vertex_strand;
-  const Real *crowd, *inverse_mass;
+  const Vec<Real, 3>* felt;
+  const Real* inverse_mass;
 
-  TRIBO_HD Index vertex(Index i) const {  // the last vertex of a strand has no segment, so the strand before adds none
-    if (!(inverse_mass[i] > Real(0))) return 0;
-    return segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
+  /// The most pairs at one of its vertices (default 4); or how much more than its own push its segments feel along it,
+  /// where that is more: pairs in a row that push a taut strand the same way.
+  TRIBO_HD Real of_normal(const StrandPair<Real>& p, const Vec<Real, 3>& own_push) const {
+    Index most = at_vertex(p.first, 1);
+    most = at_vertex(p.first + 1, most);
+    most = at_vertex(p.second, most);
+    most = at_vertex(p.second + 1, most);
+    const Real count = static_cast<Real>(most), own = squared_norm(own_push);
+    Real all = count * own;
+    if (free(p.first)) all = max(all, dot(own_push, felt[p.first]));
+    if (free(p.second)) all = max(all, -dot(own_push, felt[p.second]));
+    return own > Real(0) ? all / own : count;
   }
+  TRIBO_HD Real of_strand(const StrandPair<Real>& p) const {
+    const Index a = on_strand(p.first), b = on_strand(p.second);
+    return static_cast<Real>(a > b ? (a > 1 ? a : 1) : (b > 1 ? b : 1));
+  }
+
+ private:
   TRIBO_HD bool free(Index segment) const {
     return inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
   }
-  TRIBO_HD Index strand(Index segment) const { return free(segment) ? strand_active[vertex_strand[segment]] : 0; }
-  TRIBO_HD Real most_at_vertex(const StrandPair<Real>& p) const {
-    Index most = 1;
-    const Index n[4] = {vertex(p.first), vertex(p.first + 1), vertex(p.second), vertex(p.second + 1)};
-    for (const Index c : n) most = c > most ? c : most;
-    Real crowded = static_cast<Real>(most);
-    if (free(p.first)) crowded = max(crowded, crowd[p.first]);
-    if (free(p.second)) crowded = max(crowded, crowd[p.second]);
-    return crowded;
-  }
-  TRIBO_HD Real most_on_strand(const StrandPair<Real>& p) const {
-    const Index a = strand(p.first), b = strand(p.second);
-    return static_cast<Real>(a > b ? (a > 1 ? a : 1) : (b > 1 ? b : 1));
+  TRIBO_HD Index on_strand(Index segment) const { return free(segment) ? strand_active[vertex_strand[segment]] : 0; }
+  /// The last vertex of a strand has no segment, so the strand before adds none.
+  TRIBO_HD Index at_vertex(Index i, Index most) const {
+    if (!(inverse_mass[i] > Real(0))) return most;
+    const Index n = segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
+    return n > most ? n : most;
   }
 };
 
@@ -171,7 +192,7 @@ struct PlainImpulse {
   TRIBO_HD void operator()(Index k) const {
     if (active[k] == 0) return;
     const StrandPair<Real>& p = pairs[k];
-    const Real share = Real(1) / counts.most_at_vertex(p);
+    const Real share = Real(1) / counts.of_normal(p, impulse[k].J);
     const Vec<Real, 3> vr = relative_velocity(p, v);
     const Real vn = dot(vr, p.n), jn = (p.target - vn) * p.normal_mass * share;
     Vec<Real, 3> J = jn * p.n;
@@ -201,13 +222,13 @@ struct AccumulatedImpulse {
     PairImpulse<Real>& sum = impulse[k];
     const Vec<Real, 3> vr = relative_velocity(p, v);
     const Real vn = dot(vr, p.n);
-    const Real jn = max(Real(0), sum.normal + (p.target - vn) * p.normal_mass / counts.most_at_vertex(p));
+    const Real jn = max(Real(0), sum.normal + (p.target - vn) * p.normal_mass / counts.of_normal(p, impulse[k].J));
     Vec<Real, 3> Jt = sum.tangential;
     const Vec<Real, 3> vt = vr - vn * p.n;
     const Real speed = sqrt(squared_norm(vt));
     if (speed > Real(0)) {
       const Real tKt = along(p.K, (Real(1) / speed) * vt);
-      if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.most_on_strand(p))) * vt;
+      if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.of_strand(p))) * vt;
     }
     const Real most = p.friction * jn, size = sqrt(squared_norm(Jt));
     if (size > most) Jt = (most / size) * Jt;
@@ -288,20 +309,21 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   work.active.resize_discard(n);
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
-  work.crowd.resize_discard(mesh.vertices);
+  work.push.resize_discard(mesh.vertices);
+  work.felt.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(), mesh.vertex_strand.data(),
-                                work.crowd.data(), mesh.inverse_mass.data()};
+                                work.felt.data(), mesh.inverse_mass.data()};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), work.impulse.data(), v, work.active.data()});
+    parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), v, work.impulse.data(), work.active.data()});
     if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
-    parallel_for(
-        ex, label, mesh.vertices,
-        CountActive{work.incident_start.data(), work.incident.data(), work.active.data(), work.segment_active.data()});
+    parallel_for(ex, label, mesh.vertices,
+                 CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
+                                   work.impulse.data(), work.segment_active.data(), work.push.data()});
     parallel_for(ex, label, mesh.strands,
-                 CrowdOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
-                                     work.strand_active.data(), work.crowd.data()});
+                 PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                                    work.push.data(), work.strand_active.data(), work.felt.data()});
     if (form == ImpulseForm::plain)
       parallel_for(ex, label, n,
                    PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
