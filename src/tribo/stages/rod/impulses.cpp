@@ -149,6 +149,9 @@ struct PairCounts {
   const Index *segment_active, *strand_active, *vertex_strand;
   const Vec<Real, 3>* felt;
   const Real* inverse_mass;
+  /// How far to trust what segments feel of each other, 1: wholly. Pairs that each add a part of what is missing may
+  /// still overshoot by a third together, which makes them nearly twice as fast; sums that are taken back may not.
+  Real caution;
 
   /// The most pairs at one of its vertices (default 4); or how much more than its own push its segments feel along it,
   /// where that is more: pairs in a row that push a taut strand the same way.
@@ -158,10 +161,11 @@ struct PairCounts {
     most = at_vertex(p.second, most);
     most = at_vertex(p.second + 1, most);
     const Real count = static_cast<Real>(most), own = squared_norm(own_push);
-    Real all = count * own;
+    if (!(own > Real(0))) return count;
+    Real all = own;
     if (free(p.first)) all = max(all, dot(own_push, felt[p.first]));
     if (free(p.second)) all = max(all, -dot(own_push, felt[p.second]));
-    return own > Real(0) ? all / own : count;
+    return max(count, Real(1) + caution * (all / own - Real(1)));
   }
   TRIBO_HD Real of_strand(const StrandPair<Real>& p) const {
     const Index a = on_strand(p.first), b = on_strand(p.second);
@@ -312,8 +316,9 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   work.push.resize_discard(mesh.vertices);
   work.felt.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
-  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(), mesh.vertex_strand.data(),
-                                work.felt.data(), mesh.inverse_mass.data()};
+  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
+                                mesh.vertex_strand.data(),  work.felt.data(),
+                                mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), v, work.impulse.data(), work.active.data()});
