@@ -63,7 +63,8 @@ struct AdvanceStrands {
   }
 
  private:
-  static constexpr Real shortest_edge = Real(0.05);  ///< of its rest length, for the lever of moments
+  /// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
+  static constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
 
   /// What is known of a vertex on the way.
   struct Node {
@@ -233,8 +234,8 @@ struct AdvanceStrands {
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
     ForwardSweep<T> sweep = ForwardSweep<T>::start();
-    n[1] = node(pack, 0);
-    row[1] = begin_row(n[1], w);
+    n[0] = n[1] = n[2] = node(pack, 0);
+    row[0] = row[1] = row[2] = begin_row(n[1], w);
     for (Index i = 0; i < count; ++i) {
       if (i + 1 < count) {
         n[2] = node(pack, i + 1);
