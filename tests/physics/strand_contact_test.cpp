@@ -83,9 +83,10 @@ TEST(StrandContact, FailSafeNeedsNoPairs) {
     Size before = 0;
     for (int k = 0; k < 5; ++k) {
       TwoStrands<double> world(k / 5.0 + 0.03, true);
-      world.rules.iterations = 0;
+      world.rules.proximity.delta = 1e-9;
       while (world.time < 0.02) world.step(dt);
       EXPECT_TRUE(world.above());
+      EXPECT_EQ(world.pairs, 0);
       EXPECT_TRUE(world.clean);
       EXPECT_EQ(world.missed, 0);
       before += world.missed_pairs;
