@@ -93,12 +93,12 @@ struct JoinBoxSums {
   }
 };
 
-/// Pads about as large as boxes: then most boxes touch few of them, and few boxes share one. A box that is far larger
+/// Pads a little smaller than boxes: boxes touch a few of them, and not too many boxes share one. A box that is far larger
 /// than the others, of a strand that flies, touches at most 5^3.
 PadGrid grid_for(const BoxSums& sums) {
   PadGrid grid{};
   constexpr double most_pads = 1 << 20;
-  double edge = std::max(1.5 * sums.extent / std::max(sums.count, 1.0), 0.25 * sums.largest);
+  double edge = std::max(0.75 * sums.extent / std::max(sums.count, 1.0), 0.25 * sums.largest);
   for (int k = 0; k < 3; ++k) edge = std::max(edge, (sums.high[k] - sums.low[k]) / most_pads);
   grid.origin = sums.low;
   grid.scale = edge > 0 ? 1 / edge : 1;

@@ -31,12 +31,17 @@ struct MayTouch {
     const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
                        inverse_mass[j + 1] > Real(0);
     if (!moves) return false;
-    const Vec3 p = x(i), q = x(j), d = x(i + 1) - p, e = x(j + 1) - q;
+    const Vec3 p = x(i), p1 = x(i + 1), q = x(j), q1 = x(j + 1);
+    const double way = dt * fastest(i, j);
+    const double reach = max(radius_of(i), radius_of(i + 1)) + max(radius_of(j), radius_of(j + 1)) + way;
+    for (int k = 0; k < 3; ++k)  // most candidates are neighbors that move alike: boxes tell
+      if (min(p[k], p1[k]) - max(q[k], q1[k]) > reach || min(q[k], q1[k]) - max(p[k], p1[k]) > reach) return false;
+    const Vec3 d = p1 - p, e = q1 - q;
     const ClosestPoints c = closest_points(p, d, q, e);
     const double a = c.a, b = c.b;
     const double dmin = (1 - a) * radius_of(i) + a * radius_of(i + 1) + (1 - b) * radius_of(j) + b * radius_of(j + 1);
     double distance = sqrt(squared_norm(c.gap));
-    if (distance - dmin > dt * fastest(i, j) || (delta > 0 && distance > delta)) return false;
+    if (distance - dmin > way || (delta > 0 && distance > delta)) return false;
 
     Vec3 gap = c.gap;
     if (!leans(i, a, -1, gap) || !leans(j, b, 1, gap)) return false;
