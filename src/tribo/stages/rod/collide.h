@@ -1,0 +1,45 @@
+#pragma once
+
+#include "tribo/stages/rod/crossings.h"
+
+/// \file
+/// Contact between strands in one step, whole: the velocities that `rod_step` and the grid left become ones with which
+/// strands do not pass through each other.
+
+namespace tribo::TRIBO_BACKEND {
+
+struct StrandContactRules {
+  ProximityRules proximity;
+  ImpulseForm form = ImpulseForm::plain;
+  int iterations = 5;
+  bool fail_safe = true;
+  FailSafeRules rounds;
+  bool count_grid = false;   ///< crossings before any impulse too: one more search
+  bool count_missed = true;  ///< where there is no fail-safe, which counts anyway
+};
+
+struct StrandContactReport {
+  Index pairs = 0;             ///< near enough to touch
+  CrossingCount missed_grid;   ///< before any impulse
+  CrossingCount missed_pairs;  ///< by the impulses alone
+  CrossingCount missed;        ///< by all: what really passes
+  int rounds = 0;              ///< of the fail-safe
+  /// False where the fail-safe did not find a way: the caller may take the step again with half of dt.
+  bool clean = true;
+};
+
+template <class Real>
+struct StrandCollisions {
+  StrandContactWork<Real> work;
+  Array<Crossing<Real>> crossings;
+
+  std::size_t bytes() const { return work.bytes() + crossings.bytes(); }
+};
+
+/// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`.
+template <class Real>
+StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
+                                    RodState<Real>& state, RodWorkspace<Real>& rods,
+                                    StrandCollisions<Real>& collisions);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,354 @@
+#include "tribo/stages/rod/impulses.h"
+
+#include <algorithm>
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+template <class Real>
+TRIBO_HD Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
+  return {{field[0][i], field[1][i], field[2][i]}};
+}
+template <class Real>
+TRIBO_HD Vec<Real, 3> relative_velocity(const StrandPair<Real>& p, const FieldView<const Real, 3>& v) {
+  return (at(v, p.first) - at(v, p.second)) + p.a * (at(v, p.first + 1) - at(v, p.first)) -
+         p.b * (at(v, p.second + 1) - at(v, p.second));
+}
+template <class Real>
+TRIBO_HD Real along(const Sym<Real, 3>& K, const Vec<Real, 3>& u) {
+  return u[0] * u[0] * K(0, 0) + u[1] * u[1] * K(1, 1) + u[2] * u[2] * K(2, 2) +
+         Real(2) * (u[0] * u[1] * K(0, 1) + u[0] * u[2] * K(0, 2) + u[1] * u[2] * K(1, 2));
+}
+
+/// Kp = S1 + S2 (default 3).
+template <class Real>
+struct PreparePair {
+  const SegmentCompliance<Real>* compliance;
+  Index first_new;
+  StrandPair<Real>* pairs;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    StrandPair<Real>& p = pairs[first_new + k];
+    const Mat<Real, 3> S1 = compliance_at(compliance, p.first, p.a), S2 = compliance_at(compliance, p.second, p.b);
+    for (int i = 0; i < 3; ++i)
+      for (int j = i; j < 3; ++j) p.K(i, j) = S1(i, j) + S2(i, j);
+    const Real nKn = along(p.K, p.n);
+    p.normal_mass = nKn > Real(0) ? Real(1) / nKn : Real(0);
+    impulse[first_new + k] = {Vec<Real, 3>::zero(), Real(0), Vec<Real, 3>::zero()};
+  }
+};
+
+template <class Real>
+struct ListIncident {
+  const StrandPair<Real>* pairs;
+  std::uint64_t* owner;
+  Index* incident;
+  TRIBO_HD void operator()(Index e) const {
+    const StrandPair<Real>& p = pairs[e / 2];
+    owner[e] = static_cast<std::uint64_t>(e % 2 == 0 ? p.first : p.second);
+    incident[e] = e;
+  }
+};
+struct FindIncident {
+  const std::uint64_t* owner;
+  Index entries;
+  Index* start;
+  TRIBO_HD void operator()(Index segment) const {
+    Index low = 0, high = entries;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (owner[middle] < static_cast<std::uint64_t>(segment))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    start[segment] = low;
+  }
+};
+
+/// Pairs that push, and what each would take on its own.
+template <class Real>
+struct MarkActive {
+  const StrandPair<Real>* pairs;
+  FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
+  Index* active;
+  TRIBO_HD void operator()(Index k) const {
+    const StrandPair<Real>& p = pairs[k];
+    const Real need = p.target - dot(relative_velocity(p, v), p.n);
+    const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal > Real(0));
+    active[k] = pushes ? 1 : 0;
+    if (pushes) impulse[k].J = (need * p.normal_mass) * p.n;
+  }
+};
+template <class Real>
+struct CountActive {
+  const Index *start, *incident, *active;
+  const PairImpulse<Real>* impulse;
+  Index* count;
+  Vec<Real, 3>* push;
+  TRIBO_HD void operator()(Index segment) const {
+    Index n = 0;
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    for (Index e = start[segment]; e < start[segment + 1]; ++e) {
+      const Index k = incident[e] / 2;
+      if (active[k] == 0) continue;
+      ++n;
+      sum = incident[e] % 2 == 0 ? sum + impulse[k].J : sum - impulse[k].J;
+    }
+    count[segment] = n;
+    push[segment] = sum;
+  }
+};
+/// How much of a push on one segment the next one feels: of Z, that along the strand aside, which is small.
+template <class Real>
+struct CoupleSegments {
+  const SegmentCompliance<Real>* compliance;
+  const Real* length;
+  Real* coupling;
+  TRIBO_HD void operator()(Index i) const {
+    if (!(length[i] > Real(0))) {
+      coupling[i] = Real(0);
+      return;
+    }
+    const SegmentCompliance<Real>&k = compliance[i], &l = compliance[i + 1];
+    const Real own = max(k.own[0] + k.own[3] + k.own[5], l.own[0] + l.own[3] + l.own[5]);
+    const Real next = abs(k.next[0] + k.next[4] + k.next[8]);
+    coupling[i] = own > Real(0) ? min(next / own, Real(1)) : Real(0);
+  }
+};
+/// Pushes on a segment, with those on others of its strand by as much as they are felt there.
+template <class Real>
+struct PushOfStrand {
+  const Index *start, *segment_active;
+  const Real* coupling;
+  const Vec<Real, 3>* push;
+  Index* strand_active;
+  Vec<Real, 3>* felt;
+  TRIBO_HD void operator()(Index s) const {
+    Index n = 0;
+    for (Index i = start[s]; i < start[s + 1]; ++i) n += segment_active[i];
+    strand_active[s] = n;
+    if (n == 0) return;
+    Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
+    for (Index i = start[s]; i < start[s + 1] - 1; ++i) {
+      before = coupling[i] * before + push[i];
+      felt[i] = before;
+    }
+    for (Index i = start[s + 1] - 2; i >= start[s]; --i) {
+      felt[i] += after;
+      after = coupling[i] * (after + push[i]);
+    }
+  }
+};
+
+/// What impulses of a pair are divided by, so that all together do not overshoot. What is held does not move for any
+/// number of pairs, hence does not count.
+template <class Real>
+struct PairCounts {
+  const Index *segment_active, *strand_active, *vertex_strand;
+  const Vec<Real, 3>* felt;
+  const Real* inverse_mass;
+  /// How far to trust what segments feel of each other, 1: wholly. Pairs that each add a part of what is missing may
+  /// still overshoot by a third together, which makes them nearly twice as fast; sums that are taken back may not.
+  Real caution;
+
+  /// The most pairs at one of its vertices (default 4); or how much more than its own push its segments feel along it,
+  /// where that is more: pairs in a row that push a taut strand the same way.
+  TRIBO_HD Real of_normal(const StrandPair<Real>& p, const Vec<Real, 3>& own_push) const {
+    Index most = at_vertex(p.first, 1);
+    most = at_vertex(p.first + 1, most);
+    most = at_vertex(p.second, most);
+    most = at_vertex(p.second + 1, most);
+    const Real count = static_cast<Real>(most), own = squared_norm(own_push);
+    if (!(own > Real(0))) return count;
+    Real all = own;
+    if (free(p.first)) all = max(all, dot(own_push, felt[p.first]));
+    if (free(p.second)) all = max(all, -dot(own_push, felt[p.second]));
+    return max(count, Real(1) + caution * (all / own - Real(1)));
+  }
+  TRIBO_HD Real of_strand(const StrandPair<Real>& p) const {
+    const Index a = on_strand(p.first), b = on_strand(p.second);
+    return static_cast<Real>(a > b ? (a > 1 ? a : 1) : (b > 1 ? b : 1));
+  }
+
+ private:
+  TRIBO_HD bool free(Index segment) const {
+    return inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
+  }
+  TRIBO_HD Index on_strand(Index segment) const { return free(segment) ? strand_active[vertex_strand[segment]] : 0; }
+  /// The last vertex of a strand has no segment, so the strand before adds none.
+  TRIBO_HD Index at_vertex(Index i, Index most) const {
+    if (!(inverse_mass[i] > Real(0))) return most;
+    const Index n = segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
+    return n > most ? n : most;
+  }
+};
+
+/// jn = need / (n.K n), |jt| = min(mu jn, |vt| / (t.K t)), both over the count.
+template <class Real>
+struct PlainImpulse {
+  const StrandPair<Real>* pairs;
+  const Index* active;
+  PairCounts<Real> counts;
+  FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    if (active[k] == 0) return;
+    const StrandPair<Real>& p = pairs[k];
+    const Real share = Real(1) / counts.of_normal(p, impulse[k].J);
+    const Vec<Real, 3> vr = relative_velocity(p, v);
+    const Real vn = dot(vr, p.n), jn = (p.target - vn) * p.normal_mass * share;
+    Vec<Real, 3> J = jn * p.n;
+    const Vec<Real, 3> vt = vr - vn * p.n;
+    const Real speed = sqrt(squared_norm(vt));
+    if (p.friction > Real(0) && speed > Real(0)) {
+      const Vec<Real, 3> t = (Real(1) / speed) * vt;
+      const Real tKt = along(p.K, t);
+      const Real stop = tKt > Real(0) ? share * speed / tKt : Real(0);
+      J = J - min(p.friction * jn, stop) * t;
+    }
+    impulse[k].J = J;
+  }
+};
+/// jn <- max(0, jn + need / (n.K n) / count), Jt <- what is left of Jt - vt / (t.K t) / (pairs on the strand) within
+/// mu jn; the change is applied (experiments_hair.md, 6).
+template <class Real>
+struct AccumulatedImpulse {
+  const StrandPair<Real>* pairs;
+  const Index* active;
+  PairCounts<Real> counts;
+  FieldView<const Real, 3> v;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index k) const {
+    if (active[k] == 0) return;
+    const StrandPair<Real>& p = pairs[k];
+    PairImpulse<Real>& sum = impulse[k];
+    const Vec<Real, 3> vr = relative_velocity(p, v);
+    const Real vn = dot(vr, p.n);
+    const Real jn = max(Real(0), sum.normal + (p.target - vn) * p.normal_mass / counts.of_normal(p, impulse[k].J));
+    Vec<Real, 3> Jt = sum.tangential;
+    const Vec<Real, 3> vt = vr - vn * p.n;
+    const Real speed = sqrt(squared_norm(vt));
+    if (speed > Real(0)) {
+      const Real tKt = along(p.K, (Real(1) / speed) * vt);
+      if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.of_strand(p))) * vt;
+    }
+    const Real most = p.friction * jn, size = sqrt(squared_norm(Jt));
+    if (size > most) Jt = (most / size) * Jt;
+    sum.J = (jn - sum.normal) * p.n + (Jt - sum.tangential);
+    sum.normal = jn;
+    sum.tangential = Jt;
+  }
+};
+
+/// Impulses of pairs on one vertex, in the order of the list.
+template <class Real>
+struct GatherImpulse {
+  const StrandPair<Real>* pairs;
+  const PairImpulse<Real>* impulse;
+  const Index *active, *start, *incident, *segment_active;
+  FieldView<Real, 3> out;
+  TRIBO_HD void operator()(Index i) const {
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    if (i > 0) add(i - 1, true, sum);
+    add(i, false, sum);
+    for (int k = 0; k < 3; ++k) out[k][i] = sum[k];
+  }
+
+ private:
+  TRIBO_HD void add(Index segment, bool second_vertex, Vec<Real, 3>& sum) const {
+    if (segment_active[segment] == 0) return;
+    for (Index e = start[segment]; e < start[segment + 1]; ++e) {
+      const Index k = incident[e] / 2;
+      if (active[k] == 0) continue;
+      const bool first = incident[e] % 2 == 0;
+      const Real a = first ? pairs[k].a : pairs[k].b, w = second_vertex ? a : Real(1) - a;
+      sum += (first ? w : -w) * impulse[k].J;
+    }
+  }
+};
+
+struct ActiveOf {
+  const Index* active;
+  TRIBO_HD Index operator()(Index k) const { return active[k]; }
+};
+struct AddIndices {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+constexpr const char* label = "strand impulses";
+
+}  // namespace
+
+template <class Real>
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work) {
+  const Index n = work.pair_count;
+  if (n > std::numeric_limits<Index>::max() / 2)
+    throw DeviceError(std::to_string(n) +
+                      " pairs of segments in contact: more than can be handled; use thinner or fewer strands, or a "
+                      "shorter step");
+  resize_keep(ex, work.impulse, n);
+  parallel_for(ex, label, n - first_new,
+               PreparePair<Real>{work.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
+  work.coupling.resize_discard(mesh.vertices);
+  parallel_for(ex, label, mesh.vertices,
+               CoupleSegments<Real>{work.compliance.data(), mesh.length.data(), work.coupling.data()});
+  work.owner.resize_discard(2 * n);
+  work.incident.resize_discard(2 * n);
+  parallel_for(ex, label, 2 * n, ListIncident<Real>{work.pairs.data(), work.owner.data(), work.incident.data()});
+  int bits = 1;
+  while ((Index{1} << bits) < mesh.vertices && bits < 31) ++bits;
+  work.sorter.sort(ex, label, work.owner, work.incident, 2 * n, bits);
+  work.incident_start.resize_discard(mesh.vertices + 1);
+  parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), 2 * n, work.incident_start.data()});
+}
+
+template <class Real>
+int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+                   RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
+  const RodState<Real>& now = state;
+  const Index n = work.pair_count;
+  if (n == 0) return 0;
+  work.active.resize_discard(n);
+  work.segment_active.resize_discard(mesh.vertices);
+  work.strand_active.resize_discard(mesh.strands);
+  work.push.resize_discard(mesh.vertices);
+  work.felt.resize_discard(mesh.vertices);
+  work.vertex_impulse.resize_discard(mesh.vertices);
+  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
+                                mesh.vertex_strand.data(),  work.felt.data(),
+                                mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
+  const auto v = view(now.v);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), v, work.impulse.data(), work.active.data()});
+    if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
+    parallel_for(ex, label, mesh.vertices,
+                 CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
+                                   work.impulse.data(), work.segment_active.data(), work.push.data()});
+    parallel_for(ex, label, mesh.strands,
+                 PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                                    work.push.data(), work.strand_active.data(), work.felt.data()});
+    if (form == ImpulseForm::plain)
+      parallel_for(ex, label, n,
+                   PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+    else
+      parallel_for(ex, label, n,
+                   AccumulatedImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+    parallel_for(
+        ex, label, mesh.vertices,
+        GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
+                            work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
+    solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
+  }
+  return iterations;
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template void prepare_pairs(Exec&, const RodMesh<Real>&, Index, StrandContactWork<Real>&);                       \
+  template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
+                              StrandContactWork<Real>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "tribo/stages/rod/proximity.h"
+
+/// \file
+/// Impulses between strands by Jacobi iterations: all pairs at once, each on the velocities that the iteration before
+/// left (Han 2019, 5.3; experiments_hair.md, defaults 3 and 4, and 6). Every change goes through the strands' own
+/// matrix, so that a blow at one vertex moves its neighbors as the rod would have it.
+
+namespace tribo::TRIBO_BACKEND {
+
+enum class ImpulseForm {
+  /// Each iteration adds what is still missing, with friction bounded by its own normal impulse. Stops crossings best.
+  plain,
+  /// Impulses of a pair are summed over the iterations and their sum is bounded, so that later iterations can take
+  /// back what earlier ones gave too much: friction of strands around strands (capstan). Wants 20 iterations or more.
+  accumulated
+};
+
+template <class Real>
+struct PairImpulse {
+  Vec<Real, 3> J;  ///< of this iteration [N s]
+  Real normal;     ///< sum, if accumulated
+  Vec<Real, 3> tangential;
+};
+
+/// Scratch memory of contact between strands.
+template <class Real>
+struct StrandContactWork {
+  SegmentPads<Real> pads;
+  Array<StrandPair<Real>> pairs;
+  Index pair_count = 0;
+  Array<PairImpulse<Real>> impulse;  ///< of pairs
+  Array<Index> active;               ///< 1 of pairs that push
+  Array<SegmentCompliance<Real>> compliance;
+  Array<Real> friction;         ///< of bodies
+  Array<std::uint64_t> owner;   ///< segments of the pairs, rising
+  Array<Index> incident;        ///< 2 pair + side, by owner
+  Array<Index> incident_start;  ///< of each segment
+  Array<Index> segment_active;  ///< pairs that push a segment
+  Array<Index> strand_active;
+  Array<Real> coupling;      ///< of each segment to the one before it on its strand
+  Array<Vec<Real, 3>> push;  ///< what pairs of a segment want together
+  Array<Vec<Real, 3>> felt;  ///< with what is felt of other segments
+  Field<Real, 3> vertex_impulse;
+  RadixSorter sorter;
+
+  std::size_t bytes() const {
+    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + compliance.bytes() + friction.bytes() +
+           owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
+           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
+  }
+};
+
+/// K of pairs from `first_new` on, no impulses of theirs yet, and which pairs each segment has. After
+/// `segment_compliance`; again when pairs were added.
+template <class Real>
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work);
+
+/// Up to `iterations`, fewer where no pair pushes any more. Conserves momentum of strands that are free. Each pair is
+/// scaled by one over the most pairs that push one of its free vertices, which keeps it from overshooting and, other
+/// than each vertex's own count, conserves momentum (formulas E.11). Returns the number of iterations done.
+template <class Real>
+int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+                   RodWorkspace<Real>& rods, StrandContactWork<Real>& work);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,117 @@
+#include "tribo/stages/rod/proximity.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+using Vec3 = Vec<double, 3>;
+
+/// At the end of a segment the other strand may be nearer to the next segment still, and the normal then leans along
+/// the strand: sliding over joints would be a row of bumps. There contact is with the next segment's line, or left to
+/// the next segment where that is much nearer. Returns false in that case.
+TRIBO_HD bool lean_on_next(const Vec3& next, double side, Vec3& gap) {
+  const double l2 = squared_norm(next), along = side * dot(gap, next);
+  if (!(along > 0) || !(l2 > 0)) return true;
+  const Vec3 across = gap - (side * along / l2) * next;
+  if (squared_norm(across) < 0.25 * squared_norm(gap)) return false;
+  gap = across;
+  return true;
+}
+
+template <class Real>
+struct MayTouch {
+  using Item = StrandPair<Real>;
+  VertexPositions<Real> x;
+  FieldView<const Real, 3> v;
+  const Real *length, *radius, *inverse_mass, *friction;
+  const Index *vertex_strand, *strand_body;
+  Index vertices;
+  double dt, delta;
+
+  TRIBO_HD bool operator()(Index i, Index j, Item& pair) const {
+    const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
+                       inverse_mass[j + 1] > Real(0);
+    if (!moves) return false;
+    const Vec3 p = x(i), p1 = x(i + 1), q = x(j), q1 = x(j + 1);
+    const double way = dt * fastest(i, j);
+    const double reach = max(radius_of(i), radius_of(i + 1)) + max(radius_of(j), radius_of(j + 1)) + way;
+    for (int k = 0; k < 3; ++k)  // most candidates are neighbors that move alike: boxes tell
+      if (min(p[k], p1[k]) - max(q[k], q1[k]) > reach || min(q[k], q1[k]) - max(p[k], p1[k]) > reach) return false;
+    const Vec3 d = p1 - p, e = q1 - q;
+    const ClosestPoints c = closest_points(p, d, q, e);
+    const double a = c.a, b = c.b;
+    const double dmin = (1 - a) * radius_of(i) + a * radius_of(i + 1) + (1 - b) * radius_of(j) + b * radius_of(j + 1);
+    double distance = sqrt(squared_norm(c.gap));
+    if (distance - dmin > way || (delta > 0 && distance > delta)) return false;
+
+    Vec3 gap = c.gap;
+    if (!leans(i, a, -1, gap) || !leans(j, b, 1, gap)) return false;
+    distance = sqrt(squared_norm(gap));
+    Vec3 n = (1 / distance) * gap;
+    if (!(distance > 1e-9 * sqrt(max(squared_norm(d), squared_norm(e))))) n = across(i, j, a, b, d, e);
+    pair.first = i;
+    pair.second = j;
+    pair.a = static_cast<Real>(a);
+    pair.b = static_cast<Real>(b);
+    pair.n = cast<Real>(n);
+    pair.target = static_cast<Real>(-max(distance - dmin, 0.0) / dt);
+    pair.friction = min(friction[strand_body[vertex_strand[i]]], friction[strand_body[vertex_strand[j]]]);
+    return true;
+  }
+
+ private:
+  TRIBO_HD double radius_of(Index i) const { return static_cast<double>(radius[i]); }
+  /// Of two points of the segments, relative to each other: impulses elsewhere on the strands can turn them.
+  TRIBO_HD double fastest(Index i, Index j) const {
+    double most = 0;
+    for (int s = 0; s < 2; ++s)
+      for (int t = 0; t < 2; ++t) most = max(most, squared_norm(vertex_velocity(v, i + s) - vertex_velocity(v, j + t)));
+    return sqrt(most);
+  }
+  TRIBO_HD bool leans(Index i, double a, double side, Vec3& gap) const {
+    if (a >= 1 && i + 1 < vertices && length[i + 1] > Real(0)) return lean_on_next(x(i + 2) - x(i + 1), side, gap);
+    if (a <= 0 && i > 0 && length[i - 1] > Real(0)) return lean_on_next(x(i - 1) - x(i), side, gap);
+    return true;
+  }
+  /// Normal of centerlines that cross as they are, such that they approach.
+  TRIBO_HD Vec3 across(Index i, Index j, double a, double b, const Vec3& d, const Vec3& e) const {
+    const Vec3 vr = (1 - a) * vertex_velocity(v, i) + a * vertex_velocity(v, i + 1) - (1 - b) * vertex_velocity(v, j) -
+                    b * vertex_velocity(v, j + 1);
+    Vec3 n = cross(d, e);
+    double l = sqrt(squared_norm(n));
+    if (!(l > 1e-9 * sqrt(squared_norm(d) * squared_norm(e)))) {  // on top of each other: any normal of both will do
+      const int k = abs(d[0]) < abs(d[1]) ? 0 : 1;
+      n = cross(d, {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, 0.0}});
+      l = max(sqrt(squared_norm(n)), 1e-300);
+    }
+    return ((dot(vr, n) > 0 ? -1 : 1) / l) * n;
+  }
+};
+
+}  // namespace
+
+template <class Real>
+Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
+                     double dt, const Array<Real>& friction, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
+  sort_into_pads(ex, mesh, state, dt, BoxReach::any_direction, 0.5 * rules.delta, pads);
+  return find_pairs<Real>(ex, "strand contact", mesh, pads,
+                          MayTouch<Real>{{view(state.x), view(state.x_tail)},
+                                         view(state.v),
+                                         mesh.length.data(),
+                                         mesh.radius.data(),
+                                         mesh.inverse_mass.data(),
+                                         friction.data(),
+                                         mesh.vertex_strand.data(),
+                                         mesh.strand_body.data(),
+                                         mesh.vertices,
+                                         dt,
+                                         rules.delta},
+                          pairs);
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template Index find_proximity(Exec&, const ProximityRules&, const RodMesh<Real>&, const RodState<Real>&, double, \
+                                const Array<Real>&, SegmentPads<Real>&, Array<StrandPair<Real>>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

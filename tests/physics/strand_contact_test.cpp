@@ -1,0 +1,271 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "strand_world.h"
+
+/// \file
+/// Contact between strands (formulas E.11, E.12; experiments_hair.md).
+
+namespace tribo::TRIBO_BACKEND::test {
+namespace {
+
+/// A strand thrown down at 100 cm/s onto one across, which is held at its ends.
+template <class Real>
+struct TwoStrands : ContactWorldOf<Real> {
+  TwoStrands(double offset, bool fail_safe) {
+    this->rules.fail_safe = fail_safe;
+    this->add({straight_line({{-3.2, 0.16 * offset, 0}}, {{3.2, 0.16 * offset, 0}}, 40)}, Held::at_ends, 0.3);
+    this->add({straight_line({{0.16 * 0.61 * offset, -3.2, 0.1}}, {{0.16 * 0.61 * offset, 3.2, 0.1}}, 40)},
+              Held::nowhere, 0.3, {{0, 0, -100}});
+    this->load();
+  }
+  /// Where their projections cross, the thrown one is above.
+  bool above() {
+    bool above = true;
+    for (Index i = 0; i < 40; ++i)
+      for (Index j = 41; j < 81; ++j) {
+        const Vec3 p = this->x(i), d = this->x(i + 1) - p, q = this->x(j), e = this->x(j + 1) - q, r = q - p;
+        const double det = d[0] * e[1] - d[1] * e[0];
+        if (det == 0) continue;
+        const double s = (r[0] * e[1] - r[1] * e[0]) / det, t = (r[0] * d[1] - r[1] * d[0]) / det;
+        if (s < 0 || s > 1 || t < 0 || t > 1) continue;
+        above = above && q[2] + t * e[2] > p[2] + s * d[2];
+      }
+    return above;
+  }
+};
+
+template <class Real>
+void expect_no_passing(bool fail_safe) {
+  for (const double dt : {2.5e-4, 5e-4, 1e-3}) {
+    int passed = 0;
+    Size missed = 0;
+    for (int k = 0; k < 20; ++k) {
+      TwoStrands<Real> world(k / 20.0, fail_safe);
+      bool above = true;
+      while (world.time < 0.02) {
+        world.step(dt);
+        above = above && world.above();
+      }
+      passed += above ? 0 : 1;
+      missed += world.missed;
+      EXPECT_GT(world.pairs, 0);
+    }
+    EXPECT_EQ(passed, 0) << "dt " << dt;
+    EXPECT_EQ(missed, 0) << "dt " << dt;
+  }
+}
+
+// Strands that meet at any place of a segment, at steps in which they move by many radii, stay on their sides:
+// gap-aware impulses alone see to it.
+TEST(StrandContact, CrossingStrandsDoNotPass) { expect_no_passing<double>(false); }
+TEST(StrandContact, CrossingStrandsDoNotPassInFloats) { expect_no_passing<float>(false); }
+TEST(StrandContact, CrossingStrandsDoNotPassWithFailSafe) { expect_no_passing<double>(true); }
+
+// Without impulses the same strands pass, and the count says so: once for each pair that met.
+TEST(StrandContact, CountsStrandsThatPass) {
+  for (int k = 0; k < 5; ++k) {
+    TwoStrands<double> world(k / 5.0 + 0.03, false);
+    world.rules.iterations = 0;
+    while (world.time < 0.004) world.step(5e-4);
+    EXPECT_FALSE(world.above());
+    EXPECT_EQ(world.missed, 1);
+  }
+}
+
+// The fail-safe alone, with no pairs from proximity, keeps strands apart too.
+TEST(StrandContact, FailSafeNeedsNoPairs) {
+  for (const double dt : {2.5e-4, 1e-3}) {
+    Size before = 0;
+    for (int k = 0; k < 5; ++k) {
+      TwoStrands<double> world(k / 5.0 + 0.03, true);
+      world.rules.proximity.delta = 1e-9;
+      while (world.time < 0.02) world.step(dt);
+      EXPECT_TRUE(world.above());
+      EXPECT_EQ(world.pairs, 0);
+      EXPECT_TRUE(world.clean);
+      EXPECT_EQ(world.missed, 0);
+      before += world.missed_pairs;
+    }
+    EXPECT_GT(before, 0);
+  }
+}
+
+struct Slide {
+  double speed, way;
+};
+/// Down an incline of 20 degrees for 0.1 s: a strand that lies across two rails, or along over two bars. Its joints
+/// pass over the bars, for which it must be too stiff to sag.
+Slide slide(double friction, bool across, double dt) {
+  ContactWorld world;
+  const double a = pi / 9;
+  if (across) {
+    world.add({straight_line({{-1, -0.5, 0}}, {{3, -0.5, 0}}, 8), straight_line({{-1, 0.5, 0}}, {{3, 0.5, 0}}, 8)},
+              Held::everywhere, 1);
+    world.add({straight_line({{0, -0.8, dmin}}, {{0, 0.8, dmin}}, 10)}, Held::nowhere, friction);
+  } else {
+    world.material.youngs_modulus *= 1e3;
+    world.material.stretch_scale *= 1e-3;
+    world.add({straight_line({{-1, -0.5, 0}}, {{-1, 0.5, 0}}, 4), straight_line({{1, -0.5, 0}}, {{1, 0.5, 0}}, 4)},
+              Held::everywhere, 1);
+    world.add({straight_line({{-4, 0, dmin}}, {{3, 0, dmin}}, 44)}, Held::nowhere, friction);
+  }
+  world.load();
+  world.set_gravity({{gravity * std::sin(a), 0, -gravity * std::cos(a)}});
+  const ObjectSums before = world.sums(1);
+  const int steps = int(std::lround(0.1 / dt));
+  for (int k = 0; k < steps; ++k) world.step(dt);
+  const ObjectSums after = world.sums(1);
+  return {after.momentum[0] / after.mass, (after.mass_position[0] - before.mass_position[0]) / after.mass};
+}
+
+void expect_coulomb(bool across, double dt, double tolerance) {
+  const double a = pi / 9;
+  for (const double mu : {0.0, 0.1, 0.2, 0.3}) {
+    const double expected = gravity * (std::sin(a) - mu * std::cos(a)) * 0.1;
+    EXPECT_NEAR(slide(mu, across, dt).speed, expected, tolerance * expected) << "mu " << mu << ", dt " << dt;
+  }
+  EXPECT_LT(std::abs(slide(0.5, across, dt).way), 5e-3) << "sticks";
+}
+
+// v = g (sin a - mu cos a) t where mu < tan a = 0.364; rest above (Coulomb).
+TEST(StrandContact, SlidesDownAnInclineAsCoulombSays) {
+  expect_coulomb(true, 1e-3, 0.01);
+  expect_coulomb(true, 2.5e-4, 0.01);
+}
+
+// A polygon slides like the curve it stands for: its joints are no bumps, though the segment behind a joint is near
+// before it is under way.
+TEST(StrandContact, JointsAreNoBumps) {
+  expect_coulomb(false, 1e-3, 0.03);
+  expect_coulomb(false, 2.5e-4, 0.03);
+}
+
+// Impulses between strands are equal and opposite, and the strands' matrix passes them on without loss: momentum stays
+// to rounding, friction and fail-safe included.
+TEST(StrandContact, ConservesMomentum) {
+  Bundles<double> world(3, 12, Held::nowhere, 0.3);
+  const Vec3 before = world.momentum();
+  for (int k = 0; k < 40; ++k) world.step(5e-4);
+  EXPECT_GT(world.pairs, 1000);
+  EXPECT_LT(length(world.momentum() - before), 1e-11 * length(before));
+}
+
+// Contact is inelastic, friction too: energy never rises above that of the start, and no strand passes another.
+TEST(StrandContact, GainsNoEnergy) {
+  Bundles<double> world(4, 24, Held::at_ends, 0.3);
+  const double before = world.energy();
+  double most = 0;
+  for (int k = 0; k < 120; ++k) {
+    world.step(2.5e-4);
+    most = std::max(most, world.energy() / before);
+  }
+  EXPECT_LT(most, 1.005);
+  EXPECT_LT(world.energy(), 0.9 * before);
+  EXPECT_EQ(world.missed, 0);
+  EXPECT_TRUE(world.clean);
+}
+
+template <class Real>
+std::vector<Real> bytes_after(int threads, ImpulseForm form) {
+  Bundles<Real> world(8, 40, Held::at_ends, 0.3, threads);
+  world.rules.form = form;
+  for (int k = 0; k < 8; ++k) world.step(5e-4);
+  EXPECT_GT(world.pairs, 10000);
+  std::vector<Real> all;
+  for (const auto* field : {&world.state.x, &world.state.v})
+    for (int k = 0; k < 3; ++k) all.insert(all.end(), field->c[k].data(), field->c[k].data() + world.mesh.vertices);
+  return all;
+}
+// The same bytes whatever the number of threads, so that a run can be repeated anywhere.
+TEST(StrandContact, SameBytesForAnyNumberOfThreads) {
+  for (const ImpulseForm form : {ImpulseForm::plain, ImpulseForm::accumulated}) {
+    const std::vector<float> one = bytes_after<float>(1, form), two = bytes_after<float>(2, form);
+    ASSERT_EQ(one.size(), two.size());
+    EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size() * sizeof(float)), 0);
+  }
+}
+
+// Pads lose no pair and see none twice: against all pairs, of segments of all lengths and speeds.
+TEST(StrandContact, PadsFindAllPairs) {
+  ContactWorld world;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> any(-1, 1);
+  const auto point = [&] { return Vec3{{any(random), any(random), any(random)}}; };
+  std::vector<std::vector<Vec3>> lines;
+  for (int s = 0; s < 60; ++s) {
+    std::vector<Vec3> line{2.0 * point()};
+    const double step = s % 7 == 0 ? 1.5 : 0.2;
+    for (int k = 0; k < 7; ++k) line.push_back(line.back() + step * point());
+    lines.push_back(line);
+  }
+  world.add(lines, Held::nowhere, 0.3);
+  for (Vec3& v : world.seed.v) v = 3.0 * point();
+  world.load();
+  const double dt = 0.2;
+
+  Index near = 0, crossing = 0;
+  const Index n = world.mesh.vertices;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = i + 1; j < n; ++j) {
+      if (i % 8 == 7 || j % 8 == 7 || (i / 8 == j / 8 && j - i <= 2)) continue;
+      MovingSegments m;
+      const Index at[4] = {i, i + 1, j, j + 1};
+      for (int k = 0; k < 4; ++k) {
+        m.x[k] = world.x(at[k]);
+        m.move[k] = dt * world.v(at[k]);
+      }
+      crossing += m.hits().count > 0 ? 1 : 0;
+      double fastest = 0;
+      for (int a = 0; a < 2; ++a)
+        for (int b = 2; b < 4; ++b) fastest = std::max(fastest, length(m.move[a] - m.move[b]));
+      const ClosestPoints c = closest_points(m.x[0], m.x[1] - m.x[0], m.x[2], m.x[3] - m.x[2]);
+      // inside of both segments, where no other rule decides
+      if (c.a > 0 && c.a < 1 && c.b > 0 && c.b < 1 && length(c.gap) <= dmin + fastest) ++near;
+    }
+  StrandContactWork<double>& work = world.collisions.work;
+  EXPECT_EQ(find_crossings(world.ex, world.mesh, world.state, dt, work.pads, world.collisions.crossings).pairs,
+            crossing);
+  EXPECT_GT(crossing, 50);
+  const std::vector<double> friction(world.mesh.body.size(), 0.3);
+  copy_to_device(world.ex, friction.data(), work.friction, Index(friction.size()));
+  const Index pairs =
+      find_proximity(world.ex, ProximityRules{}, world.mesh, world.state, dt, work.friction, work.pads, work.pairs);
+  Index inside = 0;
+  for (Index k = 0; k < pairs; ++k) {
+    const StrandPair<double>& p = work.pairs.data()[k];
+    if (p.a > 0 && p.a < 1 && p.b > 0 && p.b < 1) ++inside;
+  }
+  EXPECT_EQ(inside, near);
+  EXPECT_GT(near, 50);
+}
+
+// The cubic's sign changes in (0, 1], each once, down to roots that nearly touch.
+TEST(StrandContact, FindsRootsOfTheCubic) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> any(-1, 2);
+  for (int trial = 0; trial < 2000; ++trial) {
+    double r[3] = {any(random), any(random), any(random)};
+    if (trial % 3 == 0) r[1] = r[0] + 1e-6;
+    const double scale = trial % 2 == 0 ? 1 : -1e-9;
+    const double c[4] = {-scale * r[0] * r[1] * r[2], scale * (r[0] * r[1] + r[1] * r[2] + r[2] * r[0]),
+                         -scale * (r[0] + r[1] + r[2]), scale};
+    std::sort(r, r + 3);
+    std::vector<double> expected;
+    for (const double root : r)
+      if (root > 0 && root <= 1) expected.push_back(root);
+    const SignChanges found = sign_changes(c);
+    ASSERT_EQ(found.count, int(expected.size())) << r[0] << " " << r[1] << " " << r[2];
+    for (int k = 0; k < found.count; ++k) EXPECT_NEAR(found.t[k], expected[std::size_t(k)], 1e-7);
+  }
+  const double coplanar[4] = {0, 0, 1, -0.5}, at_end[4] = {0, 0, 1, -1};  // at the start; and at the end again
+  EXPECT_EQ(sign_changes(coplanar).count, 0);
+  EXPECT_EQ(sign_changes(at_end).count, 1);
+}
+
+}  // namespace
+}  // namespace tribo::TRIBO_BACKEND::test
