@@ -94,7 +94,7 @@ TEST(SolidContact, BlockSticksWhateverTheStepIs) {
     scene.w.run(0.002, scene.dt / 10);
     scene.w.run(0.038, scene.dt);
   }
-  EXPECT_LT(std::abs(dot(scene.w.center(scene.block), scene.ahead) - from), 0.001 * 0.2);
+  EXPECT_LT(std::abs(dot(scene.w.center(scene.block), scene.ahead) - from), 0.0005);
 }
 TEST(SolidContact, BlockSlidesDownACollider) {
   for (const double friction : {0.0, 0.2}) {
