@@ -57,9 +57,10 @@ struct StrandContactWork {
 template <class Real>
 void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work);
 
-/// Up to `iterations`, fewer where no pair pushes any more. Conserves momentum of strands that are free. Each pair is
-/// scaled by one over the most pairs that push one of its free vertices, which keeps it from overshooting and, other
-/// than each vertex's own count, conserves momentum (formulas E.11). Returns the number of iterations done.
+/// Up to `iterations`, fewer where no pair pushes any more; returns how many. Conserves momentum of strands that are
+/// free: each pair is divided as a whole, by the most pairs that push one of its free vertices, which other than each
+/// vertex's own count keeps impulses opposite (formulas E.11); by more where pushes elsewhere on its strands add to its
+/// own.
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work);

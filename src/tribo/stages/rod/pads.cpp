@@ -93,8 +93,8 @@ struct JoinBoxSums {
   }
 };
 
-/// Pads a little smaller than boxes: boxes touch a few of them, and not too many boxes share one. A box that is far larger
-/// than the others, of a strand that flies, touches at most 5^3.
+/// Pads a little smaller than boxes: boxes touch a few of them, and not too many boxes share one. A box that is far
+/// larger than the others, of a strand that flies, touches at most 5^3.
 PadGrid grid_for(const BoxSums& sums) {
   PadGrid grid{};
   constexpr double most_pads = 1 << 20;

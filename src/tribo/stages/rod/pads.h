@@ -69,8 +69,8 @@ void sort_into_pads(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& s
 /// Total of counts, which are replaced by the sums of those before. Throws where an Index cannot hold it.
 Index offsets_of(Exec& ex, const char* label, Array<Index>& counts, Index n, const char* what);
 
-/// Whether contact between two segments is looked for: not with themselves and the two next to them on a strand, which
-/// touch or nearly do; not where nothing could move (formulas E.11).
+/// Whether contact between two segments is looked for: not with the two next to them on a strand, which touch or nearly
+/// do (formulas E.11).
 struct SegmentsMayTouch {
   const Index* vertex_strand;
   TRIBO_HD bool operator()(Index i, Index j) const { return vertex_strand[i] != vertex_strand[j] || j - i > 2; }

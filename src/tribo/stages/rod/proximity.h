@@ -21,8 +21,7 @@ struct StrandPair {
   Real normal_mass;  ///< 1 / (n . K n); 0 where nothing can move [kg]
 };
 
-/// Segment k of a strand, of which vertex 0 is where positions are measured from: floats far from the origin lose
-/// nothing, nor do segments far shorter than the scene.
+/// In double, with what rounding left out: gaps between strands are far smaller than the scene.
 template <class Real>
 struct VertexPositions {
   FieldView<const Real, 3> x, tail;
