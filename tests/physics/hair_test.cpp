@@ -5,8 +5,8 @@
 #include "solid_scenes.h"
 
 /// \file
-/// Hair as a scene has it, through the whole program: what mechanics promises of strands that hang, fall, lie and slide,
-/// and that a run can be stopped and go on.
+/// Hair as a scene has it, through the whole program: what mechanics promises of strands that hang, fall, lie and
+/// slide, and that a run can be stopped and go on.
 
 namespace tribo::test {
 namespace {
@@ -30,8 +30,8 @@ std::string scene_of(const LoneStrand& lone) {
                          "radius": {}, "segments": {}, "at": [0, {}, 0],
                          "rotation": {{"axis": [0, 0, 1], "degrees": 90}}, {}}}],
            "colliders": [{}]}})",
-      lone.precision, lone.gravity[0], lone.gravity[1], lone.gravity[2], lone.dt, lone.length, lone.radius, lone.segments,
-      lone.height, lone.keys, lone.colliders);
+      lone.precision, lone.gravity[0], lone.gravity[1], lone.gravity[2], lone.dt, lone.length, lone.radius,
+      lone.segments, lone.height, lone.keys, lone.colliders);
 }
 std::string floor_with(double friction) {
   return fmt::format(R"({{"shape": {{"half_space": [0, 1, 0]}}, "friction": {}}})", friction);

@@ -10,7 +10,7 @@ namespace tribo {
 namespace {
 
 using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&, const SolidSeed&,
-                                           const RodSeed&);
+                                            const RodSeed&);
 
 struct CpuBackend {
   const char* isa;

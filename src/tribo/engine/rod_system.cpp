@@ -50,8 +50,8 @@ double RodSystem<Real>::driven_speed() const {
   for (std::size_t d = 0; d < constants.drives.size(); ++d) {
     const Motion& motion = constants.drives[d].motion;
     const std::vector<Keyframe>& keys = motion.keys();
-    fastest = std::max(
-        fastest, motion.max_speed(keys.front().time, keys.back().time - keys.front().time, drive_radius_[d]));
+    fastest =
+        std::max(fastest, motion.max_speed(keys.front().time, keys.back().time - keys.front().time, drive_radius_[d]));
   }
   return fastest;
 }
@@ -88,9 +88,8 @@ void RodSystem<Real>::show(Exec& ex, const Model& model, Frame& frame) const {
         places.push_back(x[k][i]);
         velocities.push_back(v[k][i]);
       }
-    frame.curves.push_back({model.objects[static_cast<std::size_t>(body.object)].name,
-                            make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
-                            make_array<std::int32_t>("sizes", 1, sizes_[b]),
+    frame.curves.push_back({model.objects[static_cast<std::size_t>(body.object)].name, make_array<Real>("x", 3, places),
+                            make_array<Real>("v", 3, velocities), make_array<std::int32_t>("sizes", 1, sizes_[b]),
                             make_array<Real>("radius", 1, radius_[b])});
   }
 }
@@ -107,8 +106,8 @@ std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
                     state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() +
                     mesh.anchor_director.bytes();
-  for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
-                               &mesh.rest_twist})
+  for (const Array<Real>* a :
+       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})

@@ -133,7 +133,8 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   each_column(state_.particles, [&](const char* name, auto& field) { show(state_.count, name, field); });
   if (!solids_.empty()) {
     visit("solid.listed_reach", DType::f64, 1, &solids_.state.listed_reach);
-    each_column(solids_.state, [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
+    each_column(solids_.state,
+                [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
@@ -181,7 +182,8 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   if (vertices > 0) {
     solids_.state.listed_reach = expect_array<double>(checkpoint, "solid.listed_reach", 1)[0];
     solids_.contact.listed = false;
-    each_column(solids_.state, [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
+    each_column(solids_.state,
+                [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });

@@ -305,21 +305,21 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
                  fmt::format("object '{}' would have about {:.3g} segments, more than the {:.2g} there can be; ask for "
                              "fewer strands or longer segments",
                              object.name, count, most));
-  for (std::size_t i = 0; i < index; ++i)
-    if (scene.objects[i].strands && scene.objects[i].strands->scheme != object.strands->scheme &&
-        findings.clean(pointer + "/scheme")) {
-      findings.add(pointer + "/scheme", fmt::format("differs from that of object '{}'; strands of a scene advance in "
-                                                    "one way: give both the same",
-                                                    scene.objects[i].name));
-      break;
-    }
+  const ObjectSpec& first = *std::find_if(scene.objects.begin(), scene.objects.end(),
+                                          [](const ObjectSpec& other) { return other.strands.has_value(); });
+  if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
+    findings.add(
+        pointer + "/scheme",
+        fmt::format("differs from that of object '{}'; strands of a scene advance in one way: give both the same",
+                    first.name));
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
   const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;
   if (findings.clean("/time") && findings.clean("/grid/dx") && findings.clean(pointer + "/velocity") && speed > fastest)
-    findings.add(pointer + "/velocity",
-                 fmt::format("object '{}' would cross a cell of {:.3g} m in less than time.dt_min: it moves with {:.3g} "
-                             "m/s; expected {:.2g} or less",
-                             object.name, scene.grid.dx, speed, fastest));
+    findings.add(
+        pointer + "/velocity",
+        fmt::format("object '{}' would cross a cell of {:.3g} m in less than time.dt_min: it moves with {:.3g} "
+                    "m/s; expected {:.2g} or less",
+                    object.name, scene.grid.dx, speed, fastest));
 }
 
 /// The jet must be as wide as a particle, and no more can be asked of it than fits through.

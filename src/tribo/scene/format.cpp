@@ -138,8 +138,7 @@ std::string read_name(ParamReader& in, const std::string& index, const std::stri
 }
 
 /// The index in `materials` of the one that the key `material` names.
-int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* materials) {
-  const std::string name = in.text("material", "name of an entry of `materials`, or of a preset");
+int find_material(ParamReader& in, const std::string& name, const std::vector<MaterialSpec>* materials) {
   if (!materials) return 0;
   std::vector<std::string> known;
   for (const MaterialSpec& material : *materials) {
@@ -153,6 +152,10 @@ int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* ma
     in.complain("material", "no material or preset is called \"" + name + "\"" + hint);
   }
   return 0;
+}
+
+int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* materials) {
+  return find_material(in, in.text("material", "name of an entry of `materials`, or of a preset"), materials);
 }
 
 /// How densely and in which pattern particles are placed, and how they look.
@@ -343,9 +346,11 @@ bool elastic_constants(const ParticleLaw<double>& law, RodMaterial& rod) {
 void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object,
                        StrandsSpec& hair) {
   RodMaterial& rod = hair.material;
-  hair.has_material = in.has("material");
-  if (hair.has_material || in.describing()) {
-    object.material = read_material_reference(in, materials);
+  const std::string name = in.text(
+      "material", "name of an elastic entry of `materials`, or of a preset, that gives what is not said here", "");
+  hair.has_material = !name.empty();
+  if (hair.has_material) {
+    object.material = find_material(in, name, materials);
     if (materials && !materials->empty() && !in.describing()) {
       const MaterialSpec& named = (*materials)[static_cast<std::size_t>(object.material)];
       rod.density = named.density;

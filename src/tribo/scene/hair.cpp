@@ -133,7 +133,10 @@ TubeSpec TubeSpec::read(ParamReader& in) {
 }
 
 void read_hair_source(ParamReader& in, HairSpec& hair) {
-  Alternatives sources{"strands", {}};
+  StrandFileSpec stand_in;  // where `strands` is missing or wrong
+  stand_in.content = one_strand();
+  hair.source = stand_in;
+  Alternatives sources{"source", {}};
   each_alternative(&hair.source, [&]<class T>() {
     sources.all.push_back({T::name, T::doc, [&](ParamReader& inner) { hair.source = T::read(inner); }, T::shorthand});
   });
@@ -162,7 +165,8 @@ namespace {
 double strand_count_of(const HairSpec& hair) {
   return std::visit(
       []<class T>(const T& source) -> double {
-        if constexpr (std::is_same_v<T, StrandFileSpec>) return static_cast<double>(strand_count(source.content->strands));
+        if constexpr (std::is_same_v<T, StrandFileSpec>)
+          return static_cast<double>(strand_count(source.content->strands));
         if constexpr (std::is_same_v<T, ScalpSpec>) {
           if (!source.density) return static_cast<double>(source.count);
           const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, source.shape);

@@ -35,7 +35,8 @@ void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
   const StrandGap gap = closest_strands(all, thickest);
   if (gap.pair_count == 0) return;
   warnings.push_back(fmt::format(
-      "{} pairs of segments begin nearer to each other than strands are thick, {:.3g} m; the nearest, of strands {} and "
+      "{} pairs of segments begin nearer to each other than strands are thick, {:.3g} m; the nearest, of strands {} "
+      "and "
       "{}, are {:.3g} m apart: strands that begin crossed stay so; make them thinner, fewer, or use another seed",
       gap.pair_count, thickest, gap.one, gap.other, gap.distance));
 }
@@ -71,7 +72,14 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
     }
   }
   if (!findings.empty()) throw SceneError(std::move(findings));
-  if (!all.points.empty()) warn_of_contact(all, warnings);
+  if (all.points.empty()) return seed;
+  warn_of_contact(all, warnings);
+  for (const ObjectSpec& object : scene.objects)
+    if (!object.strands) {
+      warnings.push_back("hair touches colliders, not particles and meshes: object '" + object.name +
+                         "' passes through it");
+      break;
+    }
   return seed;
 }
 

@@ -35,7 +35,7 @@ struct FindObstacles {
     const Real r = radius[i];
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
     Index found = 0, touches = 0;
-    Real nearest[obstacles_each];
+    Real nearest[obstacles_each] = {};
     colliders.each_contact(at, r + lost, [&](const Contact<Real, 3>& contact) {
       const Real gap = contact.distance - r;
       if (gap < -lost) return;
@@ -51,8 +51,8 @@ struct FindObstacles {
       }
       nearest[slot] = gap;
       const Real least = gap > Real(0) ? -gap / dt : -Real(regained) * gap / dt;
-      own[slot] = {contact.normal,   contact.velocity, Vec<Real, 3>::zero(), least,
-                   contact.friction, static_cast<Index>(contact.boundary)};
+      own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(),
+                   least,          contact.friction, static_cast<Index>(contact.boundary)};
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       if (holds || dot(relative, contact.normal) < least) touches = 1;
       // What sticks or slips does so only where it touches.
@@ -182,8 +182,8 @@ struct HoldVertex {
       const bool separate = one.boundary == static_cast<Index>(Boundary::separate);
       const Vec<Real, 3> friction = one.impulse - pushed * one.normal;
       const Real within = Real(0.999) * one.friction * pushed;
-      const bool sticks = separate ? squared_norm(friction) < within * within
-                                   : one.boundary == static_cast<Index>(Boundary::sticky);
+      const bool sticks =
+          separate ? squared_norm(friction) < within * within : one.boundary == static_cast<Index>(Boundary::sticky);
       if (sticks) along = Vec<Real, 3>::zero();
       if (!separate || vn < one.least) vn = one.least;
       moves = one.velocity + along + vn * one.normal;
@@ -215,8 +215,8 @@ struct Larger {
 }  // namespace
 
 template <class Real>
-Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
-                     double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   if (colliders.empty()) return 0;
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
@@ -245,13 +245,13 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
                               mesh.inverse_mass.data(), view(response.v), o.mass.data()});
   for (int pass = 0; pass < passes; ++pass) {
     parallel_for(ex, "rod_contact", n,
-                 PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(),
-                                o.touched.data(), o.obstacle.data(), view(o.impulse)});
+                 PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
+                                o.obstacle.data(), view(o.impulse)});
     solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
   }
-  parallel_for(ex, "rod_contact", n,
-               HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(),
-                                view(state.v)});
+  parallel_for(
+      ex, "rod_contact", n,
+      HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
   return hits;
 }
 
@@ -260,9 +260,9 @@ double rod_speed(Exec& ex, const RodState<Real>& state) {
   return std::sqrt(reduce(ex, "rods", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, Larger{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                              \
+#define TRIBO_INSTANTIATE(Real)                                                                               \
   template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
-                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                  \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
   template double rod_speed(Exec&, const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -45,8 +45,9 @@ struct RodObstacles {
 /// them since. Neither strands nor colliders may come as far as `lost` in a step; what is deeper than that beyond a
 /// surface was put there by the scene and stays [m]. Returns how many vertices were held back.
 template <class Real>
-Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
-                     double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles);
+Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
+                     RodObstacles<Real>& obstacles);
 
 /// Largest speed of a vertex [m/s].
 template <class Real>
