@@ -145,9 +145,11 @@ void read_hair_source(ParamReader& in, HairSpec& hair) {
   hair.segment_length =
       in.open_number("segment_length", "m", above(0), "wanted; strands have a whole number of equal segments");
   const bool from_file = std::holds_alternative<StrandFileSpec>(hair.source);
-  hair.segments =
-      in.integer("segments", within(0, 100000),
-                 "of each strand, unless `segment_length` is given; 0: as many as the file has", from_file ? 0 : 20);
+  // With a length there is no default number: a scene with its defaults filled in must be one that can be read again.
+  if (!hair.segment_length || in.has("segments") || in.describing())
+    hair.segments =
+        in.integer("segments", within(0, 100000),
+                   "of each strand, unless `segment_length` is given; 0: as many as the file has", from_file ? 0 : 20);
   hair.seed = in.integer("seed", within(0, 4294967295.0), "start of all that is random about strands", 0);
   if (in.describing()) return;
   if (hair.segment_length && in.has("segments"))
@@ -155,7 +157,7 @@ void read_hair_source(ParamReader& in, HairSpec& hair) {
   if (!from_file && hair.segments == 0 && !hair.segment_length)
     in.complain("segments", "expected a number of segments: strands that are made have none of their own");
   const auto* file = std::get_if<StrandFileSpec>(&hair.source);
-  if (!hair.radius && (!file || file->content->strands.radius.empty()))
+  if (!hair.radius && in.has("strands") && (!file || file->content->strands.radius.empty()))
     in.complain("radius", file ? "the file does not say how thick its strands are; expected a radius"
                                : "expected a radius: strands that are made have none of their own");
 }
