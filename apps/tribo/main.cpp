@@ -221,11 +221,14 @@ struct CheckCommand {
     const EngineCounts counts = simulation.engine().counts();
     fmt::print("  particles   {}{}\n", particles,
                emitted > 0 ? fmt::format(", and about {:.0f} from emitters", emitted) : "");
-    fmt::print("  tets        {}{}\n  segments    0\n", counts.tets,
+    fmt::print("  tets        {}{}\n", counts.tets,
                counts.tets > 0
                    ? fmt::format(", {} vertices, {} collision particles", counts.vertices, counts.collision_particles)
                    : "");
+    fmt::print("  segments    {}{}\n", counts.segments,
+               counts.segments > 0 ? fmt::format(" of {} strands", counts.strands) : "");
     MeshAmounts meshes = expected_meshes(scene);
+    meshes.segments = static_cast<double>(counts.segments);
     meshes.tets = static_cast<double>(counts.tets);
     meshes.samples = static_cast<double>(counts.collision_particles);
     print_memory(scene, static_cast<double>(particles), emitted, meshes,

@@ -10,6 +10,7 @@
 #include "tribo/core/memory.h"
 #include "tribo/io/writer.h"
 #include "tribo/setup/contact_samples.h"
+#include "tribo/setup/hair.h"
 #include "tribo/setup/mesh_overlaps.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
@@ -38,27 +39,29 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   for (const ObjectSpec& object : scene.objects)
     check_sample_count(scene, object, expected_meshes(scene, object).samples);
   const MeshAmounts meshes = expected_meshes(scene);
-  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples;
+  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples + 350 * meshes.segments;
   const double needed = estimated_bytes(engine_options, model, most, meshes) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || (options.device == "cpu" && needed > available) ||
-      seed_bytes > available) {
+  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || !(meshes.segments < 5e8) ||
+      (options.device == "cpu" && needed > available) || seed_bytes > available) {
     throw DeviceError(fmt::format(
-        "{}: the scene would have about {:.3g} particles{} and need about {:.3g} GiB, of which {:.3g} GiB "
-        "are free; raise grid.dx, lower particles_per_cell, {}shrink the objects or let emitters give out "
+        "{}: the scene would have about {:.3g} particles{}{} and need about {:.3g} GiB, of which {:.3g} GiB "
+        "are free; raise grid.dx, lower particles_per_cell, {}{}shrink the objects or let emitters give out "
         "less",
         scene.file, expected + emitted,
         meshes.tets > 0 ? fmt::format(", {:.3g} tets with {:.3g} collision particles", meshes.tets, meshes.samples)
                         : "",
-        needed / 1073741824, available / 1073741824,
-        meshes.tets > 0 ? "raise element_size, lower contact.samples_per_cell, " : ""));
+        meshes.segments > 0 ? fmt::format(", {:.3g} segments of strands", meshes.segments) : "", needed / 1073741824,
+        available / 1073741824, meshes.tets > 0 ? "raise element_size, lower contact.samples_per_cell, " : "",
+        meshes.segments > 0 ? "ask for fewer strands or longer segments, " : ""));
   }
   const ParticleSeed seed = sample_particles(scene);
   warnings = mesh_warnings(scene);
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
   const SolidSeed solids = sample_solids(scene);
   for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
-  return make_engine(engine_options, model, seed, solids);
+  const RodSeed rods = sample_hair(scene, warnings);
+  return make_engine(engine_options, model, seed, solids, rods);
 }
 
 }  // namespace

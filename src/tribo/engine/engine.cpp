@@ -9,7 +9,8 @@
 namespace tribo {
 namespace {
 
-using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&, const SolidSeed&);
+using Factory = std::unique_ptr<Engine> (*)(const EngineOptions&, const Model&, const ParticleSeed&, const SolidSeed&,
+                                            const RodSeed&);
 
 struct CpuBackend {
   const char* isa;
@@ -115,15 +116,17 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
     per_surface_cell += sums / 1.7;
     per_body += 12 * sums;
   }
+  // Of strands: state, rest shape, the factor of A with what solves and frames take, and two contacts of each vertex.
+  const double per_segment = (13 + 21 + 52 + 44) * real + 10 * 4;
   return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
-         meshes.surface_cells * per_surface_cell + meshes.bodies * per_body;
+         meshes.surface_cells * per_surface_cell + meshes.bodies * per_body + meshes.segments * per_segment;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                                    const SolidSeed& solids) {
+                                    const SolidSeed& solids, const RodSeed& rods) {
   if (options.device == "cuda") {
 #if defined(TRIBO_HAS_CUDA)
-    return cuda::make_backend_engine(options, model, seed, solids);
+    return cuda::make_backend_engine(options, model, seed, solids, rods);
 #else
     throw DeviceError(
         "--device cuda: this tribo was built without CUDA; rebuild where nvcc is found, or use "
@@ -133,7 +136,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& m
   if (options.device != "cpu") throw DeviceError("unknown device '" + options.device + "'; use cpu or cuda");
   for (const CpuBackend& backend : cpu_backends()) {
     if (!options.isa.empty() && options.isa != backend.isa) continue;
-    if (backend.supported()) return backend.make(options, model, seed, solids);
+    if (backend.supported()) return backend.make(options, model, seed, solids, rods);
   }
   throw DeviceError("instruction set '" + options.isa + "' is not available here");
 }

@@ -14,6 +14,7 @@
 #include "tribo/io/frame.h"
 #include "tribo/setup/contact_samples.h"
 #include "tribo/setup/model.h"
+#include "tribo/setup/rods.h"
 #include "tribo/setup/solids.h"
 
 /// \file
@@ -37,7 +38,9 @@ struct EngineCounts {
   std::int64_t vertices = 0;  ///< of meshes
   std::int64_t tets = 0;
   std::int64_t collision_particles = 0;
-  std::int64_t contacts = 0;  ///< of these, in the last step
+  std::int64_t strands = 0;
+  std::int64_t segments = 0;  ///< of strands
+  std::int64_t contacts = 0;  ///< of meshes and strands, in the last step
 };
 
 /// Particles that have come or gone since the start.
@@ -98,9 +101,9 @@ struct EngineOptions {
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles,
                        const MeshAmounts& meshes = {});
 
-/// An engine with particles and meshes in place. Throws DeviceError when the device is absent or memory is short.
+/// An engine with particles, meshes and strands in place. Throws DeviceError when the device is absent or memory is short.
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                                    const SolidSeed& solids = {});
+                                    const SolidSeed& solids = {}, const RodSeed& rods = {});
 
 /// CPU instruction sets this binary was built for and this machine can run, best first.
 std::vector<std::string> available_isas();

@@ -44,17 +44,18 @@ double force_stiffness(const Model& model) {
 
 template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                        const SolidSeed& solids)
+                        const SolidSeed& solids, const RodSeed& rods)
     : model_(model), shows_tets_(options.tets), exec_(options.threads) {
   MeshAmounts meshes = amounts_of(solids, model.dx);
   meshes.tets += static_cast<double>(seed.meshes.tets.size());
+  meshes.segments = static_cast<double>(rods.x.size());
   const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
                       std::to_string(static_cast<long long>(needed / 1048576)) + " MiB, " +
                       std::to_string(static_cast<long long>(available / 1048576)) +
-                      " MiB are free; use a larger grid spacing, fewer particles or larger elements");
+                      " MiB are free; use a larger grid spacing, fewer particles or strands, or larger elements");
   constants_.dx = static_cast<Real>(model.dx);
   for (int k = 0; k < D; ++k) constants_.gravity[k] = static_cast<Real>(model.gravity[k]);
   constants_.transfer = {static_cast<Real>(model.transfer.keep_skew), static_cast<Real>(model.transfer.keep_sym),
@@ -113,8 +114,9 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     if (!solids_.empty()) solids_.evaluate(exec_, model_.time);
     vertices_.load(exec_, model, seed);
     follow_particles();
+    rods_.load(exec_, model, rods);
   }
-  double driven = solids_.driven_speed();  // what colliders, drives and emitters can do
+  double driven = std::max(solids_.driven_speed(), rods_.driven_speed());  // what colliders, drives and emitters can do
   for (const ColliderSpec& collider : model_.colliders) {
     const std::vector<Keyframe>& keys = collider.motion.keys();
     driven = std::max(driven, collider.motion.max_speed(keys.front().time, keys.back().time - keys.front().time,
@@ -130,7 +132,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
           driven = std::max(driven, std::sqrt(2 * sums.elastic / sums.mass));
     }
   }
-  speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed});
+  speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed,
+                                 rods_.state.speed, rods_.wave_speed()});
 }
 
 /// What meshes of particles have to know of these.
@@ -275,6 +278,15 @@ StepReport Solver<Real, D>::next_dt(double until) {
     if (driven > 0) bound(way / driven, "drive");
   }
   if (!vertices_.empty()) bound(vertices_.meshes.state.stable_dt, "elastic");
+  if (!rods_.empty()) {
+    const double way = time.cfl * model_.dx, speed = rods_.state.speed,
+                 gravity = std::sqrt(squared_norm(model_.gravity));
+    if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
+    if (model_.rod_scheme == RodScheme::explicit_euler && rods_.state.stable_dt > 0)
+      bound(rods_.state.stable_dt, "elastic");
+    const double driven = rods_.driven_speed(state_.time, report.dt);
+    if (driven > 0) bound(way / driven, "drive");
+  }
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
     if (state_.emitters[e].finished && emitters_[e].gave_at < state_.time) continue;
@@ -298,7 +310,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}};
-  } else if (!solids_.empty() || !vertices_.empty()) {
+  } else if (!solids_.empty() || !vertices_.empty() || !rods_.empty()) {
     // Equal steps to the end of the frame: a shorter one in every frame is a rhythm that undamped meshes answer to,
     // and their energy grew by a factor of ten in a hundred frames.
     report.dt = left / std::ceil(left / report.dt * (1 - 1e-9));
@@ -317,7 +329,7 @@ StepReport Solver<Real, D>::step(double until) {
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
     report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
-  const double fastest = std::max(state_.speed, solids_.state.speed);
+  const double fastest = std::max({state_.speed, solids_.state.speed, rods_.state.speed});
   if (fastest > speed_limit_ + std::sqrt(squared_norm(model_.gravity)) * state_.time)
     report_runaway((state_.speed < fastest ? "a vertex has reached " : "a particle has reached ") +
                    std::to_string(fastest) +
@@ -326,7 +338,7 @@ StepReport Solver<Real, D>::step(double until) {
   double taken = 0;
   try {
     const StepScope scope(exec_);
-    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, work_, bad, report.solve);
+    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, rods_, work_, bad, report.solve);
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
@@ -337,6 +349,7 @@ StepReport Solver<Real, D>::step(double until) {
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
     if (meshes->bad != Workspace<Real, D>::none) report_bad_vertex(*meshes, taken, report.limit);
+  if (rods_.bad >= 0) report_bad_strand(taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";
@@ -380,6 +393,22 @@ void Solver<Real, D>::report_bad_vertex(const SolidSystem<Real>& solids, double 
 }
 
 template <class Real, int D>
+void Solver<Real, D>::report_bad_strand(double dt, const char* limit) {
+  Index strand = 0, first = 0;
+  copy_to_host(exec_, rods_.mesh.vertex_strand, &strand, 1, rods_.bad);
+  copy_to_host(exec_, rods_.mesh.start, &first, 1, strand);
+  const int object = rods_.object_of(rods_.bad);
+  for (const RodBody& body : rods_.mesh.body)
+    if (body.object == object) strand -= body.strands.begin;
+  throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
+                      " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): vertex " +
+                      std::to_string(rods_.bad - first) + " of strand " + std::to_string(strand) + " of object '" +
+                      model_.objects[static_cast<std::size_t>(object)].name +
+                      "' is no longer finite; likely cause: the time step is too long for strands that fold or collapse "
+                      "under this load; lower time.dt_max, raise bend_damping or stretch_damping, or use longer segments");
+}
+
+template <class Real, int D>
 void Solver<Real, D>::report_runaway(const std::string& what) {
   // Blame the object with the most energy for its mass.
   double largest = -1;
@@ -417,6 +446,11 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
     for (std::size_t b = 0; b < of_bodies.size(); ++b)
       sums[static_cast<std::size_t>(meshes.mesh.body[b].object)].elastic += of_bodies[b].elastic;
   }
+  if (!rods_.empty()) {
+    const std::vector<ObjectSums> of_bodies = measure_rods(exec_, rods_.constants, rods_.mesh, rods_.state);
+    for (std::size_t b = 0; b < of_bodies.size(); ++b)
+      sums[static_cast<std::size_t>(rods_.mesh.body[b].object)].add(of_bodies[b]);
+  }
   return sums;
 }
 
@@ -434,6 +468,7 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
     if (!meshes->empty()) meshes->show(exec_, model_, shows_tets_, frame);
+  if (!rods_.empty()) rods_.show(exec_, model_, frame);
   raw.first_hidden = vertices_.first_id();
   raw.hidden = vertices_.count();
 
@@ -498,7 +533,10 @@ EngineCounts Solver<Real, D>::counts() const {
   counts.vertices = std::int64_t{solids_.mesh.vertices} + vertices_.count();
   counts.tets = std::int64_t{solids_.mesh.tets} + vertices_.meshes.mesh.tets;
   counts.collision_particles = solids_.mesh.samples;
-  counts.contacts = std::int64_t{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders;
+  counts.contacts = std::int64_t{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders +
+                    rods_.contacts;
+  counts.strands = rods_.mesh.strands;
+  counts.segments = rods_.segments();
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
   for (const SinkState& sink : state_.sinks) counts.removed += sink.particles;
   return counts;
@@ -522,16 +560,16 @@ const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_second
 
 template <class Real, int D>
 std::size_t Solver<Real, D>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes() + vertices_.meshes.bytes();
+  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes() + vertices_.meshes.bytes() + rods_.bytes();
   each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
   return sum;
 }
 
 std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                                            const SolidSeed& solids) {
+                                            const SolidSeed& solids, const RodSeed& rods) {
   const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
-    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed, solids);
-    return std::make_unique<Solver<Real, 3>>(options, model, seed, solids);
+    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed, solids, rods);
+    return std::make_unique<Solver<Real, 3>>(options, model, seed, solids, rods);
   };
   return options.precision == "double" ? make(double{}) : make(float{});
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tribo/engine/engine.h"
+#include "tribo/engine/rod_system.h"
 #include "tribo/engine/vertex_particles.h"
 #include "tribo/setup/emission.h"
 #include "tribo/stages/stages.h"
@@ -13,7 +14,8 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real, int D>
 class Solver final : public Engine {
  public:
-  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed, const SolidSeed& solids);
+  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed, const SolidSeed& solids,
+         const RodSeed& rods);
 
   const char* backend() const override;
   double time() const override { return state_.time; }
@@ -34,6 +36,7 @@ class Solver final : public Engine {
  private:
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
   [[noreturn]] void report_bad_vertex(const SolidSystem<Real>& solids, double dt, const char* limit);
+  [[noreturn]] void report_bad_strand(double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed, const std::vector<Index>& group);
   void follow_particles();
@@ -49,6 +52,7 @@ class Solver final : public Engine {
   Workspace<Real, D> work_;
   SolidSystem<Real> solids_;         ///< none in two dimensions
   VertexParticles<Real> vertices_;  ///< nor these
+  RodSystem<Real> rods_;            ///< nor these
   struct Emitter {
     Jet<D> jet;
     Newcomers<Real, D> particle;  ///< what its particles have in common
@@ -67,7 +71,7 @@ class Solver final : public Engine {
 /// Returns the step taken; `bad` is the first particle that is no longer finite, `solve` what an implicit step took.
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, Workspace<Real, D>& work, Index& bad,
-               SolveReport& solve);
+               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve);
 
 }  // namespace tribo::TRIBO_BACKEND

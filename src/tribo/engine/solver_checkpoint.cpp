@@ -101,6 +101,13 @@ std::uint64_t Solver<Real, D>::state_hash() {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), solids_.state.count_of(field), hash);
     });
   }
+  if (!rods_.empty()) {
+    add_numbers(&rods_.state.stable_dt, 1);
+    add_numbers(&rods_.state.speed, 1);
+    each_column(rods_.state, [&](const char*, auto& field) {
+      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
+    });
+  }
   return hash;
 }
 
@@ -129,6 +136,8 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
     each_column(solids_.state,
                 [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
   }
+  if (!rods_.empty())
+    each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
 }
 
 template <class Real, int D>
@@ -156,6 +165,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
 
   const auto vertices = static_cast<std::int64_t>(solids_.state.count);
   if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
+  if (!rods_.empty()) expect_array<Real>(checkpoint, "rod.x.0", rods_.state.count);
   std::span<const double> emitters, sinks;
   const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
   const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
@@ -175,6 +185,8 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     each_column(solids_.state,
                 [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   }
+  if (!rods_.empty())
+    each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {
@@ -193,6 +205,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   build_grid(exec_, constants_, state_, work_);
   if (!solids_.empty()) solids_.evaluate(exec_, model_.time);  // forces and bounds follow from the columns
   follow_particles();
+  if (!rods_.empty()) rods_.evaluate(exec_);
 }
 
 template std::uint64_t Solver<float, 2>::state_hash();

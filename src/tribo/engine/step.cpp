@@ -12,7 +12,7 @@ constexpr double drift_limit = drift_cells * 0.99;
 /// How often an implicit step that does not converge is tried again with half its length.
 constexpr int most_rejections = 5;
 
-/// Meshes in one step with the particles of the same dimension.
+/// Meshes and strands in one step with the particles of the same dimension.
 template <class Real, int D>
 struct StepMeshes {
   Exec& ex;
@@ -20,10 +20,14 @@ struct StepMeshes {
   SolidSystem<Real>& solids;
   bool coupled;  ///< there are particles to meet
   VertexParticles<Real>& vertices;
+  RodSystem<Real>& rods;
 
-  bool any() const { return D == 3 && !solids.empty(); }
+  bool solid() const { return D == 3 && !solids.empty(); }
+  bool hairy() const { return D == 3 && !rods.empty(); }
+  bool any() const { return solid() || hairy(); }
   void begin() const {
-    if (any()) begin_solids(ex, solids.state, solids.work);
+    if (solid()) begin_solids(ex, solids.state, solids.work);
+    if (hairy()) begin_rods(ex, rods.state, rods.work);
   }
   /// Meshes whose vertices are particles change the velocities of these; their positions and forces follow from them.
   void push_particles(double dt, State<Real, D>& state, Workspace<Real, D>& work) const {
@@ -34,21 +38,25 @@ struct StepMeshes {
     if constexpr (D == 3)
       if (!vertices.empty()) vertices.evaluate(ex, state, work);
   }
-  /// Velocities that the meshes want. Nothing is asked of those that are not there.
+  /// Velocities that meshes and strands want. Nothing is asked of those that are not there.
   ImplicitReport push(double time, double dt) const {
-    if (!any()) return {.converged = true};
-    return solids.push(ex, model.time, time, dt);
+    ImplicitReport report{.converged = true};
+    if (solid()) report = solids.push(ex, model.time, time, dt);
+    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, time, dt));
+    return report;
   }
   /// Particles on their grid meet the bodies.
   GridAction<Real, D> meet(double dt) const {
     if constexpr (D == 3)
-      if (any() && coupled)
+      if (solid() && coupled)
         return [this, dt](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid, dt); };
     return {};
   }
   void finish(const StepColliders<Real, D>& colliders, double dt) const {
-    if constexpr (D == 3)
-      if (any()) solids.finish(ex, colliders.during(), model.time, dt, coupled);
+    if constexpr (D == 3) {
+      if (solid()) solids.finish(ex, colliders.during(), model.time, dt, coupled);
+      if (hairy()) rods.finish(ex, colliders.during(), dt);
+    }
   }
 };
 
@@ -79,9 +87,9 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
 
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
-               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, Workspace<Real, D>& work, Index& bad,
-               SolveReport& solve) {
-  const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices};
+               SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
+  const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices, rods};
   if constexpr (steps_packed) {
     if (!model.time.implicit && pack_state(ex, constants, state, work))
       return advance_packed(ex, model, constants, dt, meshes, state, work, bad);
@@ -102,7 +110,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       converged = converged && taken;
     };
     const ImplicitReport pushed = meshes.push(state.time, dt);
-    if (meshes.any() && model.time.implicit) accept(pushed);
+    if (meshes.solid() && model.time.implicit) accept(pushed);
     meshes.push_particles(dt, state, work);
     double speed = 0;  // of the grid
     if (particles && model.time.implicit && converged) {
@@ -146,7 +154,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                                     \
   template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, SolidSystem<Real>&, \
-                          VertexParticles<Real>&, Workspace<Real, D>&, Index&, SolveReport&);
+                          VertexParticles<Real>&, RodSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

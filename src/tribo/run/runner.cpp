@@ -181,6 +181,12 @@ class SceneRun {
   void write_scene() {
     for (const NamedMesh& named : meshes_of(simulation_.scene()))
       for (const NamedBytes& copy : named.mesh.copies()) directory_.keep_file(copy.file, copy.bytes);
+    for (const ObjectSpec& object : simulation_.scene().objects)
+      if (object.strands)
+        if (const auto* strands = std::get_if<StrandFileSpec>(&object.strands->made.source)) {
+          const NamedBytes copy = strands->copy();
+          directory_.keep_file(copy.file, copy.bytes);
+        }
     directory_.write_scene(simulation_.scene().resolved_json);
   }
 

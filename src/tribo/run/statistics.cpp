@@ -87,7 +87,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   for (std::size_t o = 0; o < sums.size(); ++o) {
     total.add(sums[o]);
     const ObjectSpec& object = simulation.scene().objects[o];
-    objects[object.name] = object_statistics(sums[o], object.solid ? 0 : simulation.scene().grid.dx);
+    objects[object.name] = object_statistics(sums[o], object.solid || object.strands ? 0 : simulation.scene().grid.dx);
   }
   const EngineFlows flows = simulation.engine().flows();
   const auto flow_json = [](const Flow& flow) { return Json{{"particles", flow.particles}, {"mass", flow.mass}}; };
@@ -114,7 +114,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"counts",
        {{"particles", counts.particles},
         {"tets", counts.tets},
-        {"segments", 0},
+        {"segments", counts.segments},
         {"triangles", 0},
         {"bodies", 0},
         {"collision_particles", counts.collision_particles},

@@ -79,6 +79,10 @@ void check_plane(const Scene& scene, Findings& findings) {
       findings.add(pointer + "/type", "meshes of tets are three-dimensional; use method \"mpm\", or another type");
       continue;
     }
+    if (object.strands) {
+      findings.add(pointer + "/type", "strands are three-dimensional; set dimension to 3, or use another type");
+      continue;
+    }
     check.placement(pointer, object.placement);
     check.shape(pointer + "/shape", object.shape);
     check.vector(pointer + "/velocity", object.velocity);
@@ -291,6 +295,33 @@ void check_solid(const Scene& scene, const ObjectSpec& object, const std::string
   check.place();
 }
 
+/// What strands cannot be, before they are made.
+void check_hair(const Scene& scene, std::size_t index, const std::string& pointer, Findings& findings) {
+  constexpr double most = 2e8;  // vertices and what each keeps need numbers
+  const ObjectSpec& object = scene.objects[index];
+  const double count = expected_segments(object.strands->made);
+  if (!(count <= most) && findings.clean(pointer + "/strands") && findings.clean(pointer + "/segment_length"))
+    findings.add(pointer + "/strands",
+                 fmt::format("object '{}' would have about {:.3g} segments, more than the {:.2g} there can be; ask for "
+                             "fewer strands or longer segments",
+                             object.name, count, most));
+  const ObjectSpec& first = *std::find_if(scene.objects.begin(), scene.objects.end(),
+                                          [](const ObjectSpec& other) { return other.strands.has_value(); });
+  if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
+    findings.add(
+        pointer + "/scheme",
+        fmt::format("differs from that of object '{}'; strands of a scene advance in one way: give both the same",
+                    first.name));
+  const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
+  const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;
+  if (findings.clean("/time") && findings.clean("/grid/dx") && findings.clean(pointer + "/velocity") && speed > fastest)
+    findings.add(
+        pointer + "/velocity",
+        fmt::format("object '{}' would cross a cell of {:.3g} m in less than time.dt_min: it moves with {:.3g} "
+                    "m/s; expected {:.2g} or less",
+                    object.name, scene.grid.dx, speed, fastest));
+}
+
 /// The jet must be as wide as a particle, and no more can be asked of it than fits through.
 template <int D>
 void check_emitter(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
@@ -347,6 +378,10 @@ void check_scene(const Scene& scene, Findings& findings) {
   for (std::size_t i = 0; i < scene.objects.size(); ++i) {
     const std::string pointer = fmt::format("/objects/{}", i);
     if (findings.clean(pointer + "/type") && findings.clean(pointer + "/shape")) {
+      if (scene.objects[i].strands) {
+        check_hair(scene, i, pointer, findings);
+        continue;
+      }
       if (findings.clean(pointer + "/element_size"))
         check_object_shape(scene, scene.objects[i], pointer + "/shape", findings);
       const bool meshes = scene.objects[i].solid.has_value() && findings.clean(pointer + "/shape") &&

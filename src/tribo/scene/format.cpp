@@ -138,8 +138,7 @@ std::string read_name(ParamReader& in, const std::string& index, const std::stri
 }
 
 /// The index in `materials` of the one that the key `material` names.
-int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* materials) {
-  const std::string name = in.text("material", "name of an entry of `materials`, or of a preset");
+int find_material(ParamReader& in, const std::string& name, const std::vector<MaterialSpec>* materials) {
   if (!materials) return 0;
   std::vector<std::string> known;
   for (const MaterialSpec& material : *materials) {
@@ -153,6 +152,10 @@ int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* ma
     in.complain("material", "no material or preset is called \"" + name + "\"" + hint);
   }
   return 0;
+}
+
+int read_material_reference(ParamReader& in, const std::vector<MaterialSpec>* materials) {
+  return find_material(in, in.text("material", "name of an entry of `materials`, or of a preset"), materials);
 }
 
 /// How densely and in which pattern particles are placed, and how they look.
@@ -317,6 +320,125 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
   }
   read_filling(in, materials, object);
   if (method != "mpm") object.solid = std::move(solid);
+}
+
+const std::vector<EnumWord<RodScheme>> rod_schemes{
+    {{"implicit", "stretching by backward Euler, bending and twist without loss; no stiffness limits the step"},
+     RodScheme::implicit},
+    {{"backward_euler", "bending and twist by backward Euler, too: calmer, at the price of energy"},
+     RodScheme::backward_euler},
+    {{"explicit", "symplectic Euler, in the short steps that the stiffness of strands allows"},
+     RodScheme::explicit_euler}};
+
+/// Young's modulus and Poisson's ratio of a law that meshes can follow; false for others.
+bool elastic_constants(const ParticleLaw<double>& law, RodMaterial& rod) {
+  return std::visit(
+      [&]<class Law>(const Law& one) {
+        if constexpr (MeshLaw<Law>) {
+          rod.youngs_modulus = one.mu * (3 * one.lambda + 2 * one.mu) / (one.lambda + one.mu);
+          rod.poisson_ratio = one.lambda / (2 * (one.lambda + one.mu));
+        }
+        return MeshLaw<Law>;
+      },
+      law);
+}
+
+void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object,
+                       StrandsSpec& hair) {
+  RodMaterial& rod = hair.material;
+  const std::string name = in.text(
+      "material", "name of an elastic entry of `materials`, or of a preset, that gives what is not said here", "");
+  hair.has_material = !name.empty();
+  if (hair.has_material) {
+    object.material = find_material(in, name, materials);
+    if (materials && !materials->empty() && !in.describing()) {
+      const MaterialSpec& named = (*materials)[static_cast<std::size_t>(object.material)];
+      rod.density = named.density;
+      if (!elastic_constants(named.law, rod))
+        in.complain("material", "material \"" + named.name +
+                                    "\" follows a law that strands cannot: they need an elastic one, or "
+                                    "`youngs_modulus` and `density` of their own");
+    }
+  }
+  rod.density = in.number("density", "kg/m^3", above(0), "by default that of the material, or else of hair", rod.density);
+  rod.youngs_modulus = in.number("youngs_modulus", "Pa", above(0),
+                                 "by default that of the material, or else of hair", rod.youngs_modulus);
+  rod.poisson_ratio = in.number("poisson_ratio", "1", between(-1, 0.5),
+                                "sets the stiffness against twist; by default that of the material", rod.poisson_ratio);
+  rod.stretch_scale =
+      in.number("stretch_scale", "1", above(0),
+                "factor of the stiffness against stretching: real hair stretches less than can be seen, and a thousandth "
+                "of it takes far fewer steps", rod.stretch_scale);
+  rod.aspect = in.number("aspect", "1", within(0.05, 20),
+                         "of elliptic cross-sections of the area that `radius` has: how much wider they are toward the "
+                         "first director", rod.aspect);
+  rod.bend_damping = in.number("bend_damping", "s", at_least(0),
+                               "of bending and twist: this times stiffness times velocity", rod.bend_damping);
+  rod.stretch_damping =
+      in.number("stretch_damping", "s", at_least(0), "likewise of stretching", rod.stretch_damping);
+  rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
+}
+
+void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
+  static const std::vector<Choice> methods{
+      {"hybrid", "elastic rods that touch by their segments (Han 2019)"},
+      {"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"},
+      {"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"}};
+  static const std::vector<Choice> ends{{"clamped", "two vertices and the frame between them go where `motion` goes"},
+                                        {"free", "held by nothing"}};
+  static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
+  const std::string method = in.choice("method", methods, "how strands are discretized", "hybrid");
+  if (method != "hybrid" && !in.describing())
+    in.complain("method", "\"" + method + "\" is not there yet; use \"hybrid\"");
+  StrandsSpec hair;
+  read_hair_source(in, hair.made);
+  object.seed = hair.made.seed;
+  hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");
+  hair.clamp_tip = in.choice("tips", ends, "the last ones", "free") == std::string("clamped");
+  const bool moves = read_motion_or_placement(
+      in, "keyframes, instead of `at` and `rotation`, that clamped ends follow; position and angle change linearly between",
+      "hair", hair.motion);
+  if (moves && !hair.clamp_root && !hair.clamp_tip)
+    in.complain("motion", "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
+  const Pose start = hair.motion.pose(0);
+  object.placement = hair.motion.keys().front();
+  object.placement.at = start.at;
+  object.velocity =
+      in.vector("velocity", "m/s", anything(), "at the start, of what is not clamped", Vec<double, 3>::zero());
+  read_rod_material(in, materials, object, hair);
+  hair.scheme = enum_choice(in, "scheme", rod_schemes, "how a step of strands advances; the same for all of a scene",
+                            hair.scheme);
+  hair.friction = in.number("friction", "1", at_least(0),
+                            "Coulomb coefficient between strands; against a collider the collider's counts", 0);
+  hair.keeps_shape =
+      in.choice("rest", rests, "what strands are when nothing acts on them", "strands") == std::string("strands");
+  Look look;
+  look.color = {{0.36, 0.23, 0.14}};
+  look.roughness = 0.4;
+  look.variation = 0.3;
+  const bool known = hair.has_material && materials && !materials->empty();
+  object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : look);
+  object.shape = Box<double>{2.0 * expected_half_size(hair.made)};
+  object.strands = std::move(hair);
+}
+
+/// Everything that asks for an object's material finds one: hair that names none has its own.
+void add_hair_materials(Scene& scene) {
+  for (ObjectSpec& object : scene.objects) {
+    if (!object.strands || object.strands->has_material) continue;
+    const RodMaterial& rod = object.strands->material;
+    const double E = rod.youngs_modulus, nu = rod.poisson_ratio;
+    MaterialSpec material;
+    material.name = object.name;
+    material.density = rod.density;
+    FixedCorotated<double> law{};
+    law.mu = E / (2 * (1 + nu));
+    law.lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
+    material.law = law;
+    material.look = object.look;
+    object.material = static_cast<int>(scene.materials.size());
+    scene.materials.push_back(std::move(material));
+  }
 }
 
 void read_contact(ParamReader& in, ContactSpec& contact) {
@@ -491,6 +613,7 @@ const std::vector<ObjectType>& object_types() {
   static const std::vector<ObjectType> all{
       {"particles", "a shape filled with particles of one material: sand, fluid, soft solids", read_particles},
       {"solid", "an elastic body that keeps its shape: a mesh of tets, or particles to compare with", read_solid},
+      {"hair", "strands, each an elastic rod: hair, fur, fibers", read_hair},
       {"emitter", "a nozzle that particles of one material come out of", read_emitter}};
   return all;
 }
@@ -528,6 +651,7 @@ void read_format(ParamReader& in, Scene& scene) {
   in.list("objects", "what moves", true, [&](ParamReader& entry, const std::string& index) {
     read_object(entry, index, materials_known ? &scene.materials : nullptr, names, scene.objects.emplace_back());
   });
+  if (!in.describing()) add_hair_materials(scene);
   in.list("colliders", "what does not move, or moves as told", false,
           [&](ParamReader& entry, const std::string& index) {
             read_collider(entry, index, names, scene.colliders.emplace_back());

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "tribo/core/errors.h"
 #include "tribo/io/asset_file.h"
@@ -131,7 +133,10 @@ TubeSpec TubeSpec::read(ParamReader& in) {
 }
 
 void read_hair_source(ParamReader& in, HairSpec& hair) {
-  Alternatives sources{"strands", {}};
+  StrandFileSpec stand_in;  // where `strands` is missing or wrong
+  stand_in.content = one_strand();
+  hair.source = stand_in;
+  Alternatives sources{"source", {}};
   each_alternative(&hair.source, [&]<class T>() {
     sources.all.push_back({T::name, T::doc, [&](ParamReader& inner) { hair.source = T::read(inner); }, T::shorthand});
   });
@@ -140,9 +145,11 @@ void read_hair_source(ParamReader& in, HairSpec& hair) {
   hair.segment_length =
       in.open_number("segment_length", "m", above(0), "wanted; strands have a whole number of equal segments");
   const bool from_file = std::holds_alternative<StrandFileSpec>(hair.source);
-  hair.segments =
-      in.integer("segments", within(0, 100000),
-                 "of each strand, unless `segment_length` is given; 0: as many as the file has", from_file ? 0 : 20);
+  // With a length there is no default number: a scene with its defaults filled in must be one that can be read again.
+  if (!hair.segment_length || in.has("segments") || in.describing())
+    hair.segments =
+        in.integer("segments", within(0, 100000),
+                   "of each strand, unless `segment_length` is given; 0: as many as the file has", from_file ? 0 : 20);
   hair.seed = in.integer("seed", within(0, 4294967295.0), "start of all that is random about strands", 0);
   if (in.describing()) return;
   if (hair.segment_length && in.has("segments"))
@@ -150,9 +157,83 @@ void read_hair_source(ParamReader& in, HairSpec& hair) {
   if (!from_file && hair.segments == 0 && !hair.segment_length)
     in.complain("segments", "expected a number of segments: strands that are made have none of their own");
   const auto* file = std::get_if<StrandFileSpec>(&hair.source);
-  if (!hair.radius && (!file || file->content->strands.radius.empty()))
+  if (!hair.radius && in.has("strands") && (!file || file->content->strands.radius.empty()))
     in.complain("radius", file ? "the file does not say how thick its strands are; expected a radius"
                                : "expected a radius: strands that are made have none of their own");
+}
+
+namespace {
+
+double strand_count_of(const HairSpec& hair) {
+  return std::visit(
+      []<class T>(const T& source) -> double {
+        if constexpr (std::is_same_v<T, StrandFileSpec>)
+          return static_cast<double>(strand_count(source.content->strands));
+        if constexpr (std::is_same_v<T, ScalpSpec>) {
+          if (!source.density) return static_cast<double>(source.count);
+          const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, source.shape);
+          const Vec<double, 3> size = bounds.high - bounds.low;  // bodies have about half of their box's surface
+          return *source.density * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0]);
+        }
+        if constexpr (std::is_same_v<T, BraidSpec>) return static_cast<double>(source.bundles) * source.strands;
+        if constexpr (std::is_same_v<T, TubeSpec>) return static_cast<double>(source.count);
+      },
+      hair.source);
+}
+
+double strand_length_of(const HairSpec& hair) {
+  return std::visit(
+      [&]<class T>(const T& source) -> double {
+        if constexpr (std::is_same_v<T, StrandFileSpec>) {
+          double sum = 0;
+          const Strands& strands = source.content->strands;
+          for (std::size_t s = 0; s < strand_count(strands); ++s) sum += length_of(strand_points(strands, s));
+          return sum / std::max(1.0, strand_count_of(hair));
+        } else {
+          return source.length;
+        }
+      },
+      hair.source);
+}
+
+}  // namespace
+
+Vec<double, 3> expected_half_size(const HairSpec& hair) {
+  const auto largest = [](const Vec<double, 3>& low, const Vec<double, 3>& high, double more) {
+    Vec<double, 3> half;
+    for (int k = 0; k < 3; ++k) half[k] = std::max(std::abs(low[k]), std::abs(high[k])) + more;
+    return half;
+  };
+  return std::visit(
+      [&]<class T>(const T& source) -> Vec<double, 3> {
+        if constexpr (std::is_same_v<T, StrandFileSpec>) {
+          Vec<double, 3> half = Vec<double, 3>::filled(1e-9);
+          for (const Vec<double, 3>& x : source.content->strands.points)
+            for (int k = 0; k < 3; ++k) half[k] = std::max(half[k], std::abs(x[k]));
+          return half;
+        }
+        if constexpr (std::is_same_v<T, ScalpSpec>) {
+          const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, source.shape);
+          return largest(bounds.low, bounds.high, source.length);
+        }
+        if constexpr (std::is_same_v<T, BraidSpec>) {
+          const double width = source.spacing * (1 + source.bundles * std::sqrt(static_cast<double>(source.strands)));
+          return {{width, source.length, width}};
+        }
+        if constexpr (std::is_same_v<T, TubeSpec>) {
+          const double width = source.spacing * (1 + 0.55 * std::sqrt(static_cast<double>(source.count)));
+          return {{width, 0.5 * source.length, width}};
+        }
+      },
+      hair.source);
+}
+
+double expected_segments(const HairSpec& hair) {
+  const auto* file = std::get_if<StrandFileSpec>(&hair.source);
+  if (hair.segment_length) return strand_count_of(hair) * std::ceil(strand_length_of(hair) / *hair.segment_length);
+  if (hair.segments == 0 && file)
+    return static_cast<double>(file->content->strands.points.size() - strand_count(file->content->strands));
+  return strand_count_of(hair) * static_cast<double>(hair.segments);
 }
 
 }  // namespace tribo

@@ -113,6 +113,11 @@ struct HairSpec {
   std::int64_t seed = 0;
 };
 
+/// Half the size of a box about the origin that holds the strands, and how many segments they have; both roughly, before
+/// there are any.
+Vec<double, 3> expected_half_size(const HairSpec& hair);
+double expected_segments(const HairSpec& hair);
+
 /// Reads the keys `strands`, `radius`, `segments`, `segment_length` and `seed` of an object.
 void read_hair_source(ParamReader& in, HairSpec& hair);
 

@@ -10,7 +10,9 @@
 #include "tribo/fields/all.h"
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
+#include "tribo/models/rod/material.h"
 #include "tribo/scene/contact.h"
+#include "tribo/scene/hair.h"
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
@@ -92,6 +94,18 @@ struct SolidSpec {
   StartShape start = StartShape::rest;
 };
 
+/// A body of strands, each a discrete elastic rod (Han 2019, sec. 5).
+struct StrandsSpec {
+  HairSpec made;  ///< where the strands come from, in the object's own coordinates
+  RodMaterial material;
+  bool has_material = false;  ///< the object names one of the scene's
+  RodScheme scheme = RodScheme::implicit;
+  double friction = 0;  ///< Coulomb coefficient between strands
+  bool clamp_root = true, clamp_tip = false;
+  Motion motion;            ///< of what is clamped; the strands begin where it is at time 0
+  bool keeps_shape = true;  ///< curls stay; else strands are straight at rest
+};
+
 /// Friction between two objects, where it is not the smaller of theirs.
 struct PairFriction {
   int one = 0, other = 0;  ///< indices into Scene::objects
@@ -113,12 +127,15 @@ struct ObjectSpec {
   std::int64_t seed = 0;
   std::optional<EmissionSpec> emission;  ///< of an emitter, which has no particles at the start
   std::optional<SolidSpec> solid;        ///< of a mesh
+  std::optional<StrandsSpec> strands;    ///< of hair, whose `shape` is a box around them
   Look look;
 
   /// A mesh that is no particles.
   bool is_hybrid() const { return solid && !solid->updated_lagrangian; }
   /// A mesh whose vertices are particles.
   bool is_updated_lagrangian() const { return solid && solid->updated_lagrangian; }
+  /// Filled with particles at the start.
+  bool is_filled() const { return !emission && !solid && !strands; }
 };
 
 /// Takes away the particles whose centers are inside a shape.

@@ -119,6 +119,7 @@ bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpe
 MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
   MeshAmounts amounts;
   amounts.tets = expected_tets(object);
+  if (object.strands) amounts.segments = expected_segments(object.strands->made);
   if (!object.is_hybrid()) return amounts;
   double area = 0, triangles = 0;
   if (const TetSolid* given = given_tets(object.shape)) {

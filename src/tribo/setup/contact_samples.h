@@ -22,6 +22,7 @@ struct MeshAmounts {
   double surface_cells = 0;  ///< area of boundaries over dx^2
   double bodies = 0;         ///< that have samples
   bool self_contact = false;
+  double segments = 0;  ///< of strands
 
   MeshAmounts& operator+=(const MeshAmounts& other) {
     tets += other.tets;
@@ -29,6 +30,7 @@ struct MeshAmounts {
     surface_cells += other.surface_cells;
     bodies += other.bodies;
     self_contact = self_contact || other.self_contact;
+    segments += other.segments;
     return *this;
   }
 };

@@ -16,6 +16,11 @@ std::vector<NamedMesh> meshes_of(const Scene& scene) {
   };
   for (const ObjectSpec& object : scene.objects) {
     add_all(object.name, object.shape);
+    if (object.strands)
+      if (const auto* scalp = std::get_if<ScalpSpec>(&object.strands->made.source)) {
+        add_all(object.name, scalp->shape);
+        if (scalp->region) add_all(object.name, scalp->region->shape);
+      }
     if (!object.solid) continue;
     if (given_tets(object.shape)) meshes.back().as_tets = true;
     for (const PinSpec& pin : object.solid->pins) add_all(object.name, pin.region);

@@ -14,7 +14,7 @@ struct NamedMesh {
   bool as_tets = false;  ///< a solid has its tets, and nobody asks for the distance to its surface
 };
 
-/// Every mesh of a scene, objects first, with what their pins hold.
+/// Every mesh of a scene, objects first, with what their pins hold and hair grows on.
 std::vector<NamedMesh> meshes_of(const Scene& scene);
 
 /// What had to be put right about meshes or will not be as asked for, one sentence each. Samples their distances.

@@ -34,7 +34,9 @@ Model build_model(const Scene& scene) {
   model.gradient_forces = scene.grid.force == "gradient";
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
-    model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid()});
+    model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid() || object.strands});
+  for (const ObjectSpec& object : scene.objects)
+    if (object.strands) model.rod_scheme = object.strands->scheme;
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));
@@ -45,7 +47,7 @@ Model build_model(const Scene& scene) {
 double expected_particles(const Scene& scene) {
   double sum = 0;
   for (const ObjectSpec& object : scene.objects) {
-    if (!object.emission && !object.solid)
+    if (object.is_filled())
       sum += expected_count(object.shape, scene.grid.dx, object.particles_per_cell, scene.dimension);
     if (object.is_updated_lagrangian()) {
       const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
@@ -68,7 +70,7 @@ ParticleSeed sample_particles(const Scene& scene) {
   std::vector<Finding> findings;
   for (std::size_t o = 0; o < scene.objects.size(); ++o) {
     const ObjectSpec& object = scene.objects[o];
-    if (object.emission || object.solid) continue;
+    if (!object.is_filled()) continue;
     const Pose pose{object.placement.at, rotation_matrix(object.placement.rotation)};
     const Samples samples = sample_shape(object.shape, pose, scene.grid.dx, object.particles_per_cell, object.sampling,
                                          object.seed, scene.dimension);

@@ -26,9 +26,10 @@ struct Model {
     std::string name;
     int material = 0;
     InitialMotion motion = {};
-    bool mesh = false;  ///< of tets, hybrid: has no particles
+    bool mesh = false;  ///< of tets, hybrid, or of strands: has no particles
   };
   std::vector<Object> objects;
+  RodScheme rod_scheme = RodScheme::implicit;
   std::vector<ColliderSpec> colliders;
   std::vector<EmitterModel> emitters;
   std::vector<SinkSpec> sinks;

@@ -66,6 +66,8 @@ TEST(HairReading, ResolvedTextReadsTheSame) {
   for (const char* json :
        {R"({"radius": 1, "strands": {"scalp": {"shape": {"sphere": 1}, "length": 1}}})",
         R"({"radius": 1, "strands": {"tube": {"count": 3, "length": 1, "spacing": 4, "wave": 0.1}}})",
+        R"({"radius": 1, "segment_length": 0.1,
+            "strands": {"scalp": {"shape": {"sphere": 1}, "length": 1, "density": 3}}})",
         R"({"radius": 1, "strands": {"braid": {"strands": 3, "length": 100, "spacing": 4}}})"}) {
     std::string once, twice;
     read(json, &once);
@@ -118,7 +120,7 @@ TEST(HairReading, IsDescribed) {
     HairSpec hair;
     read_hair_source(in, hair);
   });
-  const DescribedGroup& sources = all.group("strands");
+  const DescribedGroup& sources = all.group("source");
   Texts names;
   for (const DescribedAlternative& source : sources.all) names.push_back(source.name);
   EXPECT_EQ(names, (Texts{"file", "scalp", "braid", "tube"}));

@@ -20,6 +20,17 @@ struct RodMaterial {
   double drag = 0;              ///< and this times mass times velocity [1/s]
 };
 
+/// How a step of strands advances in time.
+enum class RodScheme {
+  /// A = M + dt^2 K_s + dt^2/4 K_b; A dv = dt f - dt^2 K_s v: stretch by backward Euler; bending and twist by the
+  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair.md, default 1).
+  implicit,
+  /// Bending by backward Euler too: for stiff contact, at the price of energy.
+  backward_euler,
+  /// v += dt f / m, for dt below RodState::stable_dt.
+  explicit_euler
+};
+
 /// Stiffness of a cross-section.
 struct RodSection {
   double mass;     ///< rho A [kg/m]

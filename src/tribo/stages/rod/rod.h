@@ -17,16 +17,6 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state);
 
-enum class RodScheme {
-  /// A = M + dt^2 K_s + dt^2/4 K_b; A dv = dt f - dt^2 K_s v: stretch by backward Euler; bending and twist by the
-  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair.md, default 1).
-  implicit,
-  /// Bending by backward Euler too: for stiff contact, at the price of energy.
-  backward_euler,
-  /// v += dt f / m, for dt below state.stable_dt.
-  explicit_euler
-};
-
 /// A drive in one step: vertices with anchor a have v = turn a + shift and end at rotation a + at. In double: floats
 /// would make roots tremble.
 struct RodDriveStep {

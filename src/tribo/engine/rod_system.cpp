@@ -1,0 +1,121 @@
+#include "tribo/engine/rod_system.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/stages/confine.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+template <class Real>
+void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
+  if (seed.x.empty()) return;
+  for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model.gravity[k]);
+  constants.scheme = model.rod_scheme;
+  constants.drives = seed.drives;
+  lost_ = lost_cells * model.dx;
+  drive_radius_.assign(seed.drives.size(), 0);
+  for (std::size_t i = 0; i < seed.x.size(); ++i) {
+    if (seed.length[i] > 0 && seed.stretch[i] > 0 && i + 1 < seed.x.size())
+      wave_speed_ = std::max(wave_speed_, std::sqrt(seed.stretch[i] * seed.length[i] / seed.mass[i]));
+    if (seed.drive[i] < 0) continue;
+    const auto d = static_cast<std::size_t>(seed.drive[i]);
+    const double distance = std::sqrt(squared_norm(seed.x[i] - seed.drives[d].start.at));
+    drive_radius_[d] = std::max(drive_radius_[d], distance);
+  }
+  for (const RodBody& body : seed.bodies) {
+    std::vector<std::int32_t>& sizes = sizes_.emplace_back();
+    for (auto s = static_cast<std::size_t>(body.strands.begin); s < static_cast<std::size_t>(body.strands.end); ++s)
+      sizes.push_back(seed.start[s + 1] - seed.start[s]);
+    std::vector<Real>& radius = radius_.emplace_back();
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+      radius.push_back(static_cast<Real>(seed.radius[i]));
+  }
+  load_rods(ex, seed, mesh, state);
+  evaluate(ex);
+}
+
+template <class Real>
+double RodSystem<Real>::driven_speed(double time, double dt) const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    if (constants.drives[d].motion.keys().size() > 1)
+      fastest = std::max(fastest, constants.drives[d].motion.max_speed(time, dt, drive_radius_[d]));
+  return fastest;
+}
+
+template <class Real>
+double RodSystem<Real>::driven_speed() const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d) {
+    const Motion& motion = constants.drives[d].motion;
+    const std::vector<Keyframe>& keys = motion.keys();
+    fastest =
+        std::max(fastest, motion.max_speed(keys.front().time, keys.back().time - keys.front().time, drive_radius_[d]));
+  }
+  return fastest;
+}
+
+template <class Real>
+double RodSystem<Real>::push(Exec& ex, double time, double dt) {
+  rod_step(ex, constants, mesh, time, dt, state, work);
+  return rod_speed(ex, state);
+}
+
+template <class Real>
+void RodSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+  // Strands touch each other here, on the velocities of `push` and before colliders, which have the last word.
+  contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles);
+  move_rods(ex, mesh, dt, state, work);
+  evaluate(ex);
+}
+
+template <class Real>
+void RodSystem<Real>::show(Exec& ex, const Model& model, Frame& frame) const {
+  const auto n = static_cast<std::size_t>(mesh.vertices);
+  std::vector<Real> x[3], v[3];
+  for (int k = 0; k < 3; ++k) {
+    x[k].resize(n);
+    v[k].resize(n);
+    copy_to_host(ex, state.x.c[k], x[k].data(), mesh.vertices);
+    copy_to_host(ex, state.v.c[k], v[k].data(), mesh.vertices);
+  }
+  for (std::size_t b = 0; b < mesh.body.size(); ++b) {
+    const RodBody& body = mesh.body[b];
+    std::vector<Real> places, velocities;
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+      for (int k = 0; k < 3; ++k) {
+        places.push_back(x[k][i]);
+        velocities.push_back(v[k][i]);
+      }
+    frame.curves.push_back({model.objects[static_cast<std::size_t>(body.object)].name, make_array<Real>("x", 3, places),
+                            make_array<Real>("v", 3, velocities), make_array<std::int32_t>("sizes", 1, sizes_[b]),
+                            make_array<Real>("radius", 1, radius_[b])});
+  }
+}
+
+template <class Real>
+int RodSystem<Real>::object_of(Index vertex) const {
+  for (const RodBody& body : mesh.body)
+    if (vertex < body.vertices.end) return body.object;
+  return 0;
+}
+
+template <class Real>
+std::size_t RodSystem<Real>::bytes() const {
+  std::size_t sum = work.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
+                    state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() +
+                    mesh.anchor_director.bytes();
+  for (const Array<Real>* a :
+       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist})
+    sum += a->bytes();
+  for (const Array<Index>* a :
+       {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})
+    sum += a->bytes();
+  return sum;
+}
+
+template class RodSystem<float>;
+template class RodSystem<double>;
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/engine/engine.h"
+#include "tribo/setup/rods.h"
+#include "tribo/stages/rod/obstacles.h"
+#include "tribo/stages/rod/rod.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// The strands of a simulation: their state, what they are made of, and scratch memory.
+template <class Real>
+class RodSystem {
+ public:
+  RodState<Real> state;
+  RodMesh<Real> mesh;
+  RodWorkspace<Real> work;
+  RodConstants<Real> constants;
+  RodObstacles<Real> obstacles;
+  Index contacts = 0;  ///< of the last step
+  Index bad = -1;      ///< first vertex that is no longer finite
+
+  void load(Exec& ex, const Model& model, const RodSeed& seed);
+  bool empty() const { return mesh.vertices == 0; }
+  std::int64_t segments() const { return std::int64_t{mesh.vertices} - mesh.strands; }
+
+  /// Largest speed of driven vertices in [time, time + dt] [m/s].
+  double driven_speed(double time, double dt) const;
+  double driven_speed() const;  ///< at any time
+  /// Speed of waves of stretching, the quickest that strands have [m/s].
+  double wave_speed() const { return wave_speed_; }
+
+  /// Bounds of the next step, from positions and velocities alone.
+  void evaluate(Exec& ex) { bad = evaluate_rods(ex, mesh, state); }
+  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s].
+  double push(Exec& ex, double time, double dt);
+  /// Contact, and the way of the vertices.
+  void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
+
+  /// What observers see: every strand with its radius.
+  void show(Exec& ex, const Model& model, Frame& frame) const;
+  int object_of(Index vertex) const;
+  std::size_t bytes() const;
+
+ private:
+  std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
+  std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
+  std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
+  double wave_speed_ = 0;
+  double lost_ = 0;  ///< depth beyond a collider from which nothing comes back [m]
+};
+
+}  // namespace tribo::TRIBO_BACKEND

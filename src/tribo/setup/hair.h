@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tribo/setup/rods.h"
+
+namespace tribo {
+
+struct Scene;
+
+/// The strands of all hair at time 0. Adds a sentence to `warnings` for what can be simulated but is hardly meant, such
+/// as strands that begin in contact. Throws SceneError for strands that cannot be made or cannot move.
+RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings);
+
+}  // namespace tribo

@@ -1,0 +1,270 @@
+#include "tribo/stages/rod/obstacles.h"
+
+#include <cmath>
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// Jacobi iterations. A strand that lies on the ground, whose vertices share what they carry, needs the most: with
+/// eight, what is left of its speed is below a percent.
+constexpr int passes = 8;
+/// Part of a depth that a step wins back: more would throw what a collider has run over.
+constexpr double regained = 0.1;
+
+template <class Real>
+TRIBO_HD Vec<Real, 3> vector_at(const FieldView<const Real, 3>& field, Index i) {
+  return {{field[0][i], field[1][i], field[2][i]}};
+}
+
+/// Colliders that a vertex may reach in the step, the nearest first, and whether it would go too near to one of them.
+template <class Real>
+struct FindObstacles {
+  FieldView<const Real, 3> x, v;
+  const Real* inverse_mass;
+  const Real* radius;
+  typename Colliders<Real, 3>::View colliders;
+  Real lost, dt;
+  RodObstacle<Real>* obstacle;
+  Index* count;
+  Index* hit;
+
+  TRIBO_HD void operator()(Index i) const {
+    count[i] = hit[i] = 0;
+    if (!(inverse_mass[i] > Real(0))) return;
+    const Vec<Real, 3> at = vector_at(x, i), moves = vector_at(v, i);
+    const Real r = radius[i];
+    RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
+    Index found = 0, touches = 0;
+    Real nearest[obstacles_each] = {};
+    colliders.each_contact(at, r + lost, [&](const Contact<Real, 3>& contact) {
+      const Real gap = contact.distance - r;
+      if (gap < -lost) return;
+      const Vec<Real, 3> relative = moves - contact.velocity;
+      if (gap > r + Real(2) * dt * sqrt(squared_norm(relative))) return;
+      int slot = found;
+      while (slot > 0 && nearest[slot - 1] > gap) --slot;
+      if (slot >= obstacles_each) return;
+      if (found < obstacles_each) ++found;
+      for (int s = found - 1; s > slot; --s) {
+        own[s] = own[s - 1];
+        nearest[s] = nearest[s - 1];
+      }
+      nearest[slot] = gap;
+      const Real least = gap > Real(0) ? -gap / dt : -Real(regained) * gap / dt;
+      own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(),
+                   least,          contact.friction, static_cast<Index>(contact.boundary)};
+      const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
+      if (holds || dot(relative, contact.normal) < least) touches = 1;
+      // What sticks or slips does so only where it touches.
+      if (!holds && contact.boundary != Boundary::separate) {
+        own[slot].boundary = static_cast<Index>(Boundary::separate);
+        own[slot].friction = Real(0);
+      }
+    });
+    count[i] = found;
+    hit[i] = touches;
+  }
+};
+
+struct MarkStrand {
+  const Index* start;
+  const Index* hit;
+  Index* touched;
+  TRIBO_HD void operator()(Index s) const {
+    Index any = 0;
+    for (Index i = start[s]; i < start[s + 1]; ++i) any = any | hit[i];
+    touched[s] = any;
+  }
+};
+
+/// One newton second along the normal for every vertex that is hit.
+template <class Real>
+struct UnitImpulse {
+  const RodObstacle<Real>* obstacle;
+  const Index* hit;
+  FieldView<Real, 3> impulse, v;
+  TRIBO_HD void operator()(Index i) const {
+    for (int k = 0; k < 3; ++k) {
+      impulse[k][i] = hit[i] != 0 ? obstacle[Size{i} * obstacles_each].normal[k] : Real(0);
+      v[k][i] = Real(0);
+    }
+  }
+};
+
+/// The mass by which a vertex turns missing velocity into an impulse, all at once with the others. 1 / sum_j Z_ij over
+/// those that push converges, since no row of the iteration then has a sum above one: the inertia of the vertex alone
+/// where it is hit alone, its share of the strand where all of it is.
+template <class Real>
+struct ShowMass {
+  const RodObstacle<Real>* obstacle;
+  const Index* count;
+  const Index* hit;
+  const SegmentCompliance<Real>* compliance;
+  const Real* inverse_mass;
+  FieldView<const Real, 3> response;
+  Real* mass;
+  TRIBO_HD void operator()(Index i) const {
+    mass[i] = Real(0);
+    if (count[i] == 0) return;
+    const Real* const Z = compliance[i].own;
+    Real alone = Real(0);  // the largest row sum of Z_ii bounds its eigenvalues
+    for (int a = 0; a < 3; ++a) {
+      Real sum = Real(0);
+      for (int b = 0; b < 3; ++b) sum += abs(Z[Sym<Real, 3>::at(a, b)]);
+      alone = max(alone, sum);
+    }
+    const Real together = dot(vector_at(response, i), obstacle[Size{i} * obstacles_each].normal);
+    const Real most = hit[i] != 0 ? max(alone, together) : alone + max(together, Real(0));
+    mass[i] = Real(1) / min(most, inverse_mass[i]);
+  }
+};
+
+/// Impulses of every obstacle so that it is neither entered nor, within Coulomb's cone, slid along:
+///   lambda <- max(0, lambda - m (v_n - least)),   J_t <- J_t - m v_t, cut to |J_t| <= mu lambda.
+template <class Real>
+struct PushAway {
+  FieldView<const Real, 3> v;
+  const Index* count;
+  const Real* mass;
+  const Index* vertex_strand;
+  const Index* touched;
+  RodObstacle<Real>* obstacle;
+  FieldView<Real, 3> impulse;
+
+  TRIBO_HD void operator()(Index i) const {
+    Vec<Real, 3> sum = Vec<Real, 3>::zero();
+    if (count[i] > 0 && touched[vertex_strand[i]] != 0) {
+      const Vec<Real, 3> before = vector_at(v, i);
+      for (Index s = 0; s < count[i]; ++s) {
+        RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+        const Vec<Real, 3> now = before + (Real(1) / mass[i]) * sum;  // by those before, as if it were alone
+        const Vec<Real, 3> next = wanted(one, mass[i], now);
+        sum += next - one.impulse;
+        one.impulse = next;
+      }
+    }
+    for (int k = 0; k < 3; ++k) impulse[k][i] = sum[k];
+  }
+
+ private:
+  TRIBO_HD static Vec<Real, 3> wanted(const RodObstacle<Real>& one, Real m, const Vec<Real, 3>& now) {
+    const Vec<Real, 3> relative = now - one.velocity;
+    const Real vn = dot(relative, one.normal), before = dot(one.impulse, one.normal);
+    Vec<Real, 3> along = (one.impulse - before * one.normal) - m * (relative - vn * one.normal);
+    Real normal = before - m * (vn - one.least);
+    if (one.boundary == static_cast<Index>(Boundary::sticky)) return along + normal * one.normal;
+    if (one.boundary == static_cast<Index>(Boundary::slip)) return normal * one.normal;
+    normal = max(normal, Real(0));
+    const Real most = one.friction * normal, length = sqrt(squared_norm(along));
+    if (length > most) along = (most / length) * along;
+    return along + normal * one.normal;
+  }
+};
+
+/// What the iterations left is taken off each vertex by itself, so that nothing creeps into colliders or along them; it
+/// is too little to make short waves.
+template <class Real>
+struct HoldVertex {
+  const Index* count;
+  const Index* vertex_strand;
+  const Index* touched;
+  const RodObstacle<Real>* obstacle;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(Index i) const {
+    if (count[i] == 0 || touched[vertex_strand[i]] == 0) return;
+    Vec<Real, 3> moves{{v[0][i], v[1][i], v[2][i]}};
+    for (Index s = 0; s < count[i]; ++s) {
+      const RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      Vec<Real, 3> relative = moves - one.velocity;
+      Real vn = dot(relative, one.normal);
+      Vec<Real, 3> along = relative - vn * one.normal;
+      const Real pushed = dot(one.impulse, one.normal);
+      const bool separate = one.boundary == static_cast<Index>(Boundary::separate);
+      const Vec<Real, 3> friction = one.impulse - pushed * one.normal;
+      const Real within = Real(0.999) * one.friction * pushed;
+      const bool sticks =
+          separate ? squared_norm(friction) < within * within : one.boundary == static_cast<Index>(Boundary::sticky);
+      if (sticks) along = Vec<Real, 3>::zero();
+      if (!separate || vn < one.least) vn = one.least;
+      moves = one.velocity + along + vn * one.normal;
+    }
+    for (int k = 0; k < 3; ++k) v[k][i] = moves[k];
+  }
+};
+
+struct LoadHit {
+  const Index* hit;
+  TRIBO_HD Index operator()(Index i) const { return hit[i]; }
+};
+struct Sum {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+template <class Real>
+struct SquaredSpeed {
+  FieldView<const Real, 3> v;
+  TRIBO_HD double operator()(Index i) const {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) sum += static_cast<double>(v[k][i]) * static_cast<double>(v[k][i]);
+    return sum;
+  }
+};
+struct Larger {
+  TRIBO_HD double operator()(double a, double b) const { return a > b ? a : b; }
+};
+
+}  // namespace
+
+template <class Real>
+Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+  if (colliders.empty()) return 0;
+  const Index n = mesh.vertices;
+  o.obstacle.resize_discard(Size{n} * obstacles_each);
+  o.count.resize_discard(n);
+  o.hit.resize_discard(n);
+  o.touched.resize_discard(mesh.strands);
+  const RodState<Real>& now = state;
+  parallel_for(ex, "rod_contact", n,
+               FindObstacles<Real>{view(now.x), view(now.v), mesh.inverse_mass.data(), mesh.radius.data(), colliders,
+                                   static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
+                                   o.hit.data()});
+  const Index hits = reduce(ex, "rod_contact", n, Index{0}, LoadHit{o.hit.data()}, Sum{});
+  if (hits == 0) return 0;
+  o.mass.resize_discard(n);
+  o.impulse.resize_discard(n);
+  o.response.v.resize_discard(n);
+  o.response.count = n;
+  parallel_for(ex, "rod_contact", mesh.strands, MarkStrand{mesh.start.data(), o.hit.data(), o.touched.data()});
+  segment_compliance(ex, mesh, work, o.compliance);
+  parallel_for(ex, "rod_contact", n,
+               UnitImpulse<Real>{o.obstacle.data(), o.hit.data(), view(o.impulse), view(o.response.v)});
+  solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
+  const RodState<Real>& response = o.response;
+  parallel_for(ex, "rod_contact", n,
+               ShowMass<Real>{o.obstacle.data(), o.count.data(), o.hit.data(), o.compliance.data(),
+                              mesh.inverse_mass.data(), view(response.v), o.mass.data()});
+  for (int pass = 0; pass < passes; ++pass) {
+    parallel_for(ex, "rod_contact", n,
+                 PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
+                                o.obstacle.data(), view(o.impulse)});
+    solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
+  }
+  parallel_for(
+      ex, "rod_contact", n,
+      HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
+  return hits;
+}
+
+template <class Real>
+double rod_speed(Exec& ex, const RodState<Real>& state) {
+  return std::sqrt(reduce(ex, "rods", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, Larger{}));
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                               \
+  template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
+  template double rod_speed(Exec&, const RodState<Real>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND
