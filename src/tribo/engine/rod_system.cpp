@@ -31,6 +31,10 @@ void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
     for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
       radius.push_back(static_cast<Real>(seed.radius[i]));
   }
+  shortest_ = 1e300;
+  for (std::size_t s = 0; s + 1 < seed.start.size(); ++s)
+    for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
+      shortest_ = std::min(shortest_, seed.length[i]);
   load_rods(ex, seed, mesh, state);
   evaluate(ex);
 }

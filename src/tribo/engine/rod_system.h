@@ -28,6 +28,8 @@ class RodSystem {
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
   double driven_speed() const;  ///< at any time
+  /// Of the shortest segment at rest [m].
+  double shortest() const { return shortest_; }
   /// Speed of waves of stretching, the quickest that strands have [m/s].
   double wave_speed() const { return wave_speed_; }
 
@@ -47,7 +49,7 @@ class RodSystem {
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
-  double wave_speed_ = 0;
+  double wave_speed_ = 0, shortest_ = 0;
   double lost_ = 0;  ///< depth beyond a collider from which nothing comes back [m]
 };
 
