@@ -400,10 +400,12 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   int sorts = 0;
   SolidSystem<TypeParam> no_meshes;
   VertexParticles<TypeParam> no_vertices;
+  RodSystem<TypeParam> no_strands;
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
     SolveReport solve;
-    advance(cloud.ex, model, cloud.constants, dt, cloud.state, no_meshes, no_vertices, cloud.work, bad, solve);
+    advance(cloud.ex, model, cloud.constants, dt, cloud.state, no_meshes, no_vertices, no_strands, cloud.work, bad,
+            solve);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
     for (Index b = 0; b < cloud.state.bin_count; ++b) {
