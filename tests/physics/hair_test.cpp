@@ -118,8 +118,10 @@ TEST(Hair, ComesToRestAtItsRadius) {
   }
 }
 
-/// Promise: hair as stiff as it really is, undamped, falls on the ground and gains no energy there.
-TEST(Hair, GainsNoEnergyWhereItFalls) {
+/// Promise: hair that falls on the ground, one end first, gains no energy there: with the damping it has by default,
+/// soft against stretching or as stiff as it really is, and without any by backward Euler.
+class HairFalling : public ::testing::TestWithParam<const char*> {};
+TEST_P(HairFalling, GainsNoEnergy) {
   LoneStrand lone;
   lone.length = 0.2;
   lone.radius = 5e-5;
@@ -127,7 +129,7 @@ TEST(Hair, GainsNoEnergyWhereItFalls) {
   lone.height = 0.05;
   lone.precision = "float";
   lone.dt = 0.002;
-  lone.keys = R"("roots": "free", "stretch_scale": 1)";
+  lone.keys = GetParam();
   lone.colliders = floor_with(0.3);
   std::string text = scene_of(lone);
   const std::string level = R"("degrees": 90)";
@@ -139,6 +141,10 @@ TEST(Hair, GainsNoEnergyWhereItFalls) {
     EXPECT_LT(energy(simulation.measure()[0]), 1.02 * before) << "at " << simulation.time() << " s";
   }
 }
+INSTANTIATE_TEST_SUITE_P(Schemes, HairFalling,
+                         testing::Values(R"("roots": "free")", R"("roots": "free", "stretch_scale": 1)",
+                                         R"("roots": "free", "stretch_scale": 1, "scheme": "backward_euler",
+                                            "bend_damping": 0, "stretch_damping": 0)"));
 
 /// Promise: Coulomb. On a slope a strand slides with g (sin a - mu cos a), or stays where mu > tan a; across the slope
 /// and along it.
@@ -191,9 +197,9 @@ const char* const shaken = R"({"tribo": 1, "fps": 50, "duration": 1, "grid": {"d
   "objects": [{"type": "hair", "radius": 2e-4, "segments": 12, "aspect": 1.5, "youngs_modulus": 1e9,
     "strands": {"scalp": {"shape": {"sphere": 0.1}, "count": 20, "length": 0.1, "spread": 20,
                           "curl": {"radius": 0.005, "pitch": 0.03}}},
-    "motion": [{"time": 0, "at": [0, 0.2, 0]}, {"time": 0.06, "at": [0.1, 0.15, 0], "rotation": {"degrees": 90}}]}],
+    "motion": [{"time": 0, "at": [0, 0.2, 0]}, {"time": 0.06, "at": [0.1, 0.11, 0], "rotation": {"degrees": 90}}]}],
   "colliders": [{"shape": {"sphere": 0.099}, "friction": 0.3,
-    "motion": [{"time": 0, "at": [0, 0.2, 0]}, {"time": 0.06, "at": [0.1, 0.15, 0], "rotation": {"degrees": 90}}]},
+    "motion": [{"time": 0, "at": [0, 0.2, 0]}, {"time": 0.06, "at": [0.1, 0.11, 0], "rotation": {"degrees": 90}}]},
     {"shape": {"half_space": [0, 1, 0]}, "friction": 0.5}]})";
 
 /// Promise: a checkpoint is all of the state: what goes on from it has the same bytes, frames and twist included.
@@ -205,12 +211,14 @@ TEST(Hair, ResumesWithTheSameBytes) {
   Simulation resumed = simulate(shaken);
   resumed.restore(saved);
   EXPECT_EQ(resumed.state_hash(), whole.state_hash());
-  for (int i = 0; i < 40; ++i) {
+  std::int64_t contacts = 0;
+  for (int i = 0; i < 120; ++i) {
     whole.step();
     resumed.step();
+    contacts += whole.engine().counts().contacts;
   }
   EXPECT_EQ(resumed.state_hash(), whole.state_hash());
-  EXPECT_GT(whole.engine().counts().contacts, 0);
+  EXPECT_GT(contacts, 0);
 }
 
 TEST(Hair, SameBytesForAnyNumberOfThreads) {
@@ -239,7 +247,7 @@ TEST(Hair, RootsFollowTheirKeyframes) {
   for (std::size_t s = 0; s < 20; ++s) {
     const std::size_t i = 3 * 13 * s;  // turned by 90 degrees about z
     EXPECT_NEAR(x1[i], 0.1 - (x0[i + 1] - 0.2), 1e-5);
-    EXPECT_NEAR(x1[i + 1], 0.15 + x0[i], 1e-5);
+    EXPECT_NEAR(x1[i + 1], 0.11 + x0[i], 1e-5);
     EXPECT_NEAR(x1[i + 2], x0[i + 2], 1e-5);
   }
 }

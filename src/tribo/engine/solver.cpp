@@ -281,7 +281,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
   if (!rods_.empty()) {
     // A vertex that is stopped while its neighbors go on stretches the segments between them to second order in the way
     // of a step, which a linearly implicit step does not foresee: with half a segment, strands that hit the ground gained
-    // a hundred times their energy, with a third none.
+    // a hundred times their energy within half a second.
     constexpr double segments = 0.25;
     const double way = std::min(time.cfl * model_.dx, segments * rods_.shortest()), speed = rods_.state.speed,
                  gravity = std::sqrt(squared_norm(model_.gravity));

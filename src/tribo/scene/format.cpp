@@ -372,10 +372,12 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   rod.aspect = in.number("aspect", "1", within(0.05, 20),
                          "of elliptic cross-sections of the area that `radius` has: how much wider they are toward the "
                          "first director", rod.aspect);
+  // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
+  constexpr double usual_damping = 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
-                               "of bending and twist: this times stiffness times velocity", rod.bend_damping);
+                               "of bending and twist: this times stiffness times velocity", usual_damping);
   rod.stretch_damping =
-      in.number("stretch_damping", "s", at_least(0), "likewise of stretching", rod.stretch_damping);
+      in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
 }
 
