@@ -63,7 +63,7 @@ code=0
 [ $code -eq 4 ] && grep -q "below time.dt_min" said || { cat said >&2; fail "exit code $code instead of 4"; }
 
 # Every format, while running and afterwards; the first frames are empty.
-formats=$("$tribo" list writers | cut -d' ' -f1)
+formats=$("$tribo" list writers | cut -d" " -f1 | grep -v "^vtu$")  # that one is for tets
 "$tribo" run scene.json -o formats --quiet --set "/output/formats=[$(echo "$formats" | sed 's/.*/"&"/' | paste -sd,)]"
 [ "$(hashes float.1)" = "$(hashes formats)" ] || fail "writing other formats changed the run"
 for format in $formats; do
