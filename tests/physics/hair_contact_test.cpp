@@ -129,10 +129,10 @@ std::string furry_block(const std::string& block) {
   return fmt::format(
       R"({{"tribo": 1, "fps": 50, "duration": 1, "grid": {{"dx": 0.05}}, "time": {{"dt_max": 0.001}}, "precision": "double",
            "materials": {{"rubber": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}}}},
-           "objects": [{{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": 0.2}}, "material": "rubber",
+           "objects": [{{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": [0.2, 0.2, 0.2]}}, "material": "rubber",
                          "element_size": 0.1, {}}},
                        {{"name": "fur", "type": "hair", "skin": "block", "radius": 3e-4, "segments": 6,
-                         "strands": {{"scalp": {{"shape": {{"box": 0.2}}, "count": 12, "length": 0.06}}}}}}]}})",
+                         "strands": {{"scalp": {{"shape": {{"box": [0.2, 0.2, 0.2]}}, "count": 12, "length": 0.06}}}}}}]}})",
       block);
 }
 

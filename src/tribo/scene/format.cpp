@@ -413,7 +413,7 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
                      "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
       !tip_keys.empty())
     hair.tip_motion = Motion(std::move(tip_keys));
-  if (in.has("tip_motion") && !hair.clamp_tip)
+  if (hair.tip_motion && !hair.clamp_tip)
     in.complain("tip_motion", "only clamped tips follow keyframes; set `tips` to \"clamped\"");
   const Pose start = hair.motion.pose(0);
   object.placement = hair.motion.keys().front();
