@@ -124,6 +124,17 @@ TEST(HairContact, TipsHaveAMotionOfTheirOwn) {
   EXPECT_NEAR(norm(after.back() - expected), 0, 1e-12);
 }
 
+/// Promise: hair that a scene puts inside a collider is said to be there.
+TEST(HairContact, WarnsOfHairInsideColliders) {
+  const Simulation simulation = simulate(R"({"tribo": 1, "duration": 1, "grid": {"dx": 0.1}, "objects": [
+    {"name": "lock", "type": "hair", "strands": {"tube": {"count": 1, "length": 1, "spacing": 0.1}}, "radius": 0.01,
+     "segments": 10}],
+    "colliders": [{"name": "ball", "shape": {"sphere": 0.25}, "at": [0, 0, 0]}]})");
+  ASSERT_EQ(simulation.warnings().size(), 1U);
+  EXPECT_NE(simulation.warnings()[0].find("5 vertices of hair 'lock' begin inside collider 'ball'"), std::string::npos)
+      << simulation.warnings()[0];
+}
+
 /// A block with hair on it; `block` are its keys.
 std::string furry_block(const std::string& block) {
   return fmt::format(
