@@ -30,6 +30,7 @@ struct Model {
   };
   std::vector<Object> objects;
   RodScheme rod_scheme = RodScheme::implicit;
+  StrandContactSpec strand_contact;
   std::vector<ColliderSpec> colliders;
   std::vector<EmitterModel> emitters;
   std::vector<SinkSpec> sinks;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,17 @@ struct RodDrive {
   explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
 };
 
+/// Friction between two objects, where it is not the smaller coefficient of the two.
+struct RodPairFriction {
+  int one = 0, other = 0;  ///< indices into Model::objects
+  double coefficient = 0;
+};
+
 struct RodSeed {
   std::vector<RodBody> bodies;
   double blend = 0.05;           ///< xi of Han 2019, eq. 33, in `blend_time`
   double blend_time = 1.0 / 24;  ///< [s]; 0: in every step
+  std::vector<RodPairFriction> friction;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
 
   // of vertices
@@ -81,6 +89,7 @@ struct StrandRules {
   /// Clamped ends: two vertices and the director between them follow the motion.
   bool clamp_root = true, clamp_tip = false;
   Motion motion;
+  std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
   std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
   /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
   bool keeps_shape = true;
