@@ -8,6 +8,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/hair_making.h"
+#include "tribo/setup/strand_grid.h"
 
 namespace tribo {
 namespace {
@@ -76,10 +77,12 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);
+  set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands) {
-      warnings.push_back("hair touches colliders, not particles and meshes: object '" + object.name +
-                         "' passes through it");
+    if (!object.strands && !scene.strand_grid.on) {
+      warnings.push_back("object '" + object.name +
+                         "' passes through hair, which meets particles and meshes on its grid; set "
+                         "strand_contact.grid.on to true");
       break;
     }
   return seed;
