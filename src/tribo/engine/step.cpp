@@ -27,9 +27,11 @@ struct StepMeshes {
   bool hairy() const { return D == 3 && !rods.empty(); }
   bool any() const { return solid() || hairy(); }
   bool bulky() const { return hairy() && !rods.bundle.empty(); }
-  /// Bodies touch on another grid than that of particles; the printed form knows only one.
+  /// Whether bodies meet strands: not in the printed form, which knows only one grid beside theirs, and not where hair
+  /// grows on one of them, which it would push away from its own roots.
   bool touch_strands() const {
-    return solid() && bulky() && solids.contact_constants.spec.form != ContactSpec::Form::paper;
+    return solid() && bulky() && rods.mesh.skin.size() == 0 &&
+           solids.contact_constants.spec.form != ContactSpec::Form::paper;
   }
   void begin() const {
     if (solid()) begin_solids(ex, solids.state, solids.work);
@@ -49,7 +51,7 @@ struct StepMeshes {
   ImplicitReport push(double time, double dt) const {
     ImplicitReport report{.converged = true};
     if (solid()) report = solids.push(ex, model.time, time, dt);
-    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, time, dt));
+    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt));
     return report;
   }
   /// What happens on grids: bodies meet particles, null where there are none, and strands in bulk each other, particles
