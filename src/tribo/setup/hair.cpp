@@ -10,6 +10,7 @@
 #include "tribo/scene/scene.h"
 #include "tribo/setup/hair_making.h"
 #include "tribo/setup/skin_frame.h"
+#include "tribo/setup/strand_grid.h"
 
 namespace tribo {
 namespace {
@@ -145,10 +146,12 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);
   warn_of_colliders(scene, seed, warnings);
+  set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands) {
-      warnings.push_back("hair touches colliders, not particles and meshes: object '" + object.name +
-                         "' passes through it");
+    if (!object.strands && !scene.strand_grid.on) {
+      warnings.push_back("object '" + object.name +
+                         "' passes through hair, which meets particles and meshes on its grid; set "
+                         "strand_contact.grid.on to true");
       break;
     }
   return seed;
