@@ -25,6 +25,7 @@ StrandRules rules_of(const Scene& scene, std::size_t o) {
   rules.clamp_root = hair.clamp_root;
   rules.clamp_tip = hair.clamp_tip;
   rules.motion = hair.motion;
+  rules.tip_motion = hair.tip_motion;
   rules.keeps_shape = hair.keeps_shape;
   rules.velocity = object.velocity;
   return rules;
@@ -72,6 +73,7 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
       findings.push_back({scene.file, 0, 0, fmt::format("/objects/{}/strands", o), error.what()});
     }
   }
+  for (const PairFriction& pair : scene.friction) seed.friction.push_back({pair.one, pair.other, pair.coefficient});
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,15 @@ struct RodDrive {
   explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
 };
 
+/// Friction between two objects, where it is not the smaller coefficient of the two.
+struct RodPairFriction {
+  int one = 0, other = 0;  ///< indices into Model::objects
+  double coefficient = 0;
+};
+
 struct RodSeed {
   std::vector<RodBody> bodies;
+  std::vector<RodPairFriction> friction;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
 
   // of vertices
@@ -80,6 +88,7 @@ struct StrandRules {
   /// Clamped ends: two vertices and the director between them follow the motion.
   bool clamp_root = true, clamp_tip = false;
   Motion motion;
+  std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
   std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
   /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
   bool keeps_shape = true;

@@ -64,6 +64,7 @@ struct RodMesh {
   Array<Real> length;        ///< of edges at rest; 0 where none begins [m]
   Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
   Array<Real> rest_twist;    ///< of joints
+  Array<Real> friction;      ///< Coulomb coefficients of pairs of bodies, bodies x bodies
   Array<Index> driven_vertex;
   Array<Index> drive;                ///< of each driven vertex
   Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
