@@ -7,6 +7,7 @@
 #include "tribo/stages/rod/collide.h"
 #include "tribo/stages/rod/obstacles.h"
 #include "tribo/stages/rod/rod.h"
+#include "tribo/stages/rod/volume.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -21,6 +22,10 @@ class RodSystem {
   StrandContactRules contact_rules;
   StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
+  VolumeRules volume_rules;
+  VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
+  VolumeWork<Real> volume_work;
+  VolumeReport flowing;          ///< of the last step
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
   Index bad = -1;                ///< first vertex that is no longer finite

@@ -573,6 +573,15 @@ struct BlendVertex {
   }
 };
 
+template <class Real>
+struct KeepVelocity {
+  FieldView<const Real, 3> v;
+  FieldView<Real, 3> kept;
+  TRIBO_HD void operator()(Index i) const {
+    for (int k = 0; k < 3; ++k) kept[k][i] = v[k][i];
+  }
+};
+
 /// Samples of all vertices of `mcadams`: the vertex itself, and points inside of segments longer than half a cell, else
 /// cells would be skipped. Of the mass that a vertex has for a segment of k pieces, the point at t gets 2 (1 - t) / k.
 template <class Real>
@@ -835,6 +844,19 @@ VolumeReport volume_blend(Exec& ex, const VolumeRules& rules, const RodMesh<Real
   return report;
 }
 
+template <class Real>
+VolumeReport volume_step(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh,
+                         const VolumeTargets<Real>& targets, const typename Colliders<Real, 3>::View& colliders,
+                         double dt, RodState<Real>& state, RodWorkspace<Real>& rods, VolumeWork<Real>& work) {
+  if (targets.empty()) return {};
+  const RodState<Real>& now = state;
+  work.v_lag.resize_discard(mesh.vertices);
+  parallel_for(ex, label, mesh.vertices, KeepVelocity<Real>{view(now.v), view(work.v_lag)});
+  const VolumeReport report = volume_blend(ex, rules, mesh, targets, colliders, dt, state, work);
+  filter_velocities(ex, mesh, work.v_lag, state, rods);
+  return report;
+}
+
 #define TRIBO_INSTANTIATE(Real)                                                                                       \
   template VolumeTargets<Real> measure_volume(Exec&, const VolumeRules&, const RodMesh<Real>&, const RodState<Real>&, \
                                               VolumeWork<Real>&);                                                     \
@@ -843,7 +865,10 @@ VolumeReport volume_blend(Exec& ex, const VolumeRules& rules, const RodMesh<Real
   template VolumeReport project_volume(Exec&, const VolumeRules&, const Colliders<Real, 3>::View&, double,            \
                                        VolumeWork<Real>&);                                                            \
   template VolumeReport volume_blend(Exec&, const VolumeRules&, const RodMesh<Real>&, const VolumeTargets<Real>&,     \
-                                     const Colliders<Real, 3>::View&, double, RodState<Real>&, VolumeWork<Real>&);
+                                     const Colliders<Real, 3>::View&, double, RodState<Real>&, VolumeWork<Real>&);    \
+  template VolumeReport volume_step(Exec&, const VolumeRules&, const RodMesh<Real>&, const VolumeTargets<Real>&,      \
+                                    const Colliders<Real, 3>::View&, double, RodState<Real>&, RodWorkspace<Real>&,    \
+                                    VolumeWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

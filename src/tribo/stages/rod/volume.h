@@ -9,8 +9,7 @@
 /// \file
 /// Hair volume as an incompressible FLIP fluid, to compare with (formulas I, a reconstruction of McAdams 2009): strands
 /// tell a staggered grid their velocities, a pressure makes these keep the density that the hair was groomed with, and
-/// strands take over the change. `volume_blend` comes after `rod_step`; then `filter_velocities`, `collide_strands` and
-/// colliders.
+/// strands take over the change.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -81,11 +80,13 @@ struct VolumeWork {
   Field<Real, 3> u, u_new;      ///< velocities of faces, before and after the solve [m/s]
   Array<Real> right;            ///< right-hand side, of cells of hair [m/s]
   Field<Real, 3> change;        ///< u_new - flip u, interpolated at samples [m/s]
+  Field<Real, 3> v_lag;         ///< of all vertices [m/s]
   PressureSolver<Real> pressure;
 
   std::size_t bytes() const {
     std::size_t sum = point.bytes() + key.bytes() + order.bytes() + sorter.bytes() + density.bytes() + target.bytes() +
-                      face_mass.bytes() + u.bytes() + u_new.bytes() + right.bytes() + change.bytes() + pressure.bytes();
+                      face_mass.bytes() + u.bytes() + u_new.bytes() + right.bytes() + change.bytes() + v_lag.bytes() +
+                      pressure.bytes();
     for (const Array<Index>* a : {&row, &half, &flag, &flag_next, &cell, &kind, &valid, &blocked}) sum += a->bytes();
     return sum;
   }
@@ -120,5 +121,12 @@ template <class Real>
 VolumeReport volume_blend(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh,
                           const VolumeTargets<Real>& targets, const typename Colliders<Real, 3>::View& colliders,
                           double dt, RodState<Real>& state, VolumeWork<Real>& work);
+
+/// `volume_blend`, and the change of velocities through the matrices of strands: after `rod_step`, before
+/// `collide_strands`.
+template <class Real>
+VolumeReport volume_step(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh,
+                         const VolumeTargets<Real>& targets, const typename Colliders<Real, 3>::View& colliders,
+                         double dt, RodState<Real>& state, RodWorkspace<Real>& rods, VolumeWork<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND
