@@ -221,7 +221,8 @@ struct ClearFlag {
   TRIBO_HD void operator()(Index cell) const { flag[cell] = 0; }
 };
 
-/// Sums over the points around the center of a cell, or around its face toward the cell before, of trilinear weights.
+/// Sums of trilinear weights over the points around the center of a cell, and around its faces toward the cells before.
+/// All four at once: they have most of their points in common.
 template <class Real>
 struct GatherCell {
   HalfRows rows;
@@ -234,47 +235,47 @@ struct GatherCell {
 
   TRIBO_HD void operator()(Index e) const {
     const Index cell = list[e];
-    Index at[3];
+    Index at[3], low[3], high[3];
     rows.grid.place(cell, at);
-    Real mass, other;
-    gather(at, -1, mass, other);
-    density[cell] = mass / cell_volume;
-    target[cell] = mass > Real(0) ? other / mass : Real(0);
-    Index has = 0;
+    Vec<Real, 3> corner;
     for (int k = 0; k < 3; ++k) {
-      gather(at, k, mass, other);
-      face_mass[k][cell] = mass;
-      u[k][cell] = mass > Real(0) ? other / mass : Real(0);
-      if (mass > Real(0)) has |= 1 << k;
+      corner[k] = static_cast<Real>(at[k]);
+      low[k] = max(2 * at[k] - 2, 0);
+      high[k] = min(2 * at[k] + 3, 2 * rows.grid.size[k]);
     }
-    valid[cell] = has;
-  }
-
- private:
-  /// `face` -1: the center, and the target times mass beside mass; else momentum along that axis.
-  TRIBO_HD void gather(const Index* at, int face, Real& mass, Real& other) const {
-    Vec<Real, 3> node;
-    Index low[3], high[3];
-    for (int k = 0; k < 3; ++k) {
-      node[k] = static_cast<Real>(at[k]) + (k == face ? Real(0) : Real(0.5));
-      low[k] = max(2 * at[k] - (k == face ? 2 : 1), 0);
-      high[k] = min(2 * at[k] + (k == face ? 2 : 3), 2 * rows.grid.size[k]);
-    }
-    mass = other = Real(0);
+    Real mass = Real(0), goal = Real(0), m[3] = {Real(0), Real(0), Real(0)}, mu[3] = {Real(0), Real(0), Real(0)};
     for (Index I = low[0]; I < high[0]; ++I)
       for (Index J = low[1]; J < high[1]; ++J) {
         Index begin, end;
         rows.range(I, J, low[2], high[2], begin, end);
         for (Index p = begin; p < end; ++p) {
           const VolumePoint<Real>& one = point[p];
-          Real w = one.mass;
-          Real factor = Real(1);
-          for (int k = 0; k < 3; ++k) factor *= max(Real(1) - abs(one.at[k] - node[k]), Real(0));
-          w *= factor;
+          Real on[3], off[3];  // weights along each axis, of a node at the corner and of one half a cell after it
+          for (int k = 0; k < 3; ++k) {
+            const Real d = one.at[k] - corner[k];
+            on[k] = max(Real(1) - abs(d), Real(0));
+            off[k] = max(Real(1) - abs(d - Real(0.5)), Real(0));
+          }
+          const Real across[3] = {off[1] * off[2], off[0] * off[2], off[0] * off[1]};
+          const Real w = off[0] * across[0] * one.mass;
           mass += w;
-          other += face < 0 ? w * one.target : factor * one.momentum[face < 0 ? 0 : face];
+          goal += w * one.target;
+          for (int k = 0; k < 3; ++k) {
+            const Real face = on[k] * across[k];
+            m[k] += face * one.mass;
+            mu[k] += face * one.momentum[k];
+          }
         }
       }
+    density[cell] = mass / cell_volume;
+    target[cell] = mass > Real(0) ? goal / mass : Real(0);
+    Index has = 0;
+    for (int k = 0; k < 3; ++k) {
+      face_mass[k][cell] = m[k];
+      u[k][cell] = m[k] > Real(0) ? mu[k] / m[k] : Real(0);
+      if (m[k] > Real(0)) has |= 1 << k;
+    }
+    valid[cell] = has;
   }
 };
 
