@@ -164,13 +164,13 @@ TEST(StrandVolume, BilateralHasTheDivergenceAskedFor) {
   EXPECT_GT(most, 50);  // there was something to take off
 }
 
-// As groomed, hair is at rest: nothing but its outermost cells is denser or thinner than it shall be.
+// As groomed, hair is where it shall be: what makes it open is less than a tenth of a cell in a step.
 TEST(StrandVolume, GroomedHairIsHardlyMoved) {
   VolumeWorld world(14, 40);
   world.blend();
   double fastest = 0;
   for (Index i = 0; i < world.mesh.vertices; ++i) fastest = std::max(fastest, length(world.v(i)));
-  EXPECT_LT(fastest, 0.25 * dx / dt);
+  EXPECT_LT(fastest, 0.1 * dx / dt);
 }
 
 // Pressure does no work but what targets ask for.
@@ -214,7 +214,7 @@ TEST(StrandVolume, PressureKeepsMomentum) {
     }
     for (int k = 0; k < 3; ++k) EXPECT_LT(std::abs(change[k]), 1e-12 * pushed[k]);
     world.blend();
-    for (int k = 0; k < 3; ++k) EXPECT_LT(std::abs(world.momentum()[k] - before[k]), 0.02 * pushed[k]) << k;
+    for (int k = 0; k < 3; ++k) EXPECT_LT(std::abs(world.momentum()[k] - before[k]), 0.05 * pushed[k]) << k;
   }
 }
 

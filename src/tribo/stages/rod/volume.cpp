@@ -101,8 +101,8 @@ struct PlacePoint {
   SamplePlaces<Real> places;
   FieldView<const Real, 3> v;
   const Real* mass;
-  const Index *order, *vertex_strand, *strand_body;
-  const Real* target;
+  const Index* order;
+  const Real* target;  ///< of vertices
   VolumePoint<Real>* point;
   TRIBO_HD void operator()(Index e) const {
     VolumePoint<Real> p;
@@ -116,7 +116,8 @@ struct PlacePoint {
       p.momentum[k] = somewhere ? own * v[k][i] : Real(0);
       if (next > Real(0)) p.momentum[k] += next * v[k][i + 1];
     }
-    p.target = target[strand_body[vertex_strand[i]]];
+    p.target = target[i];
+    if (next > Real(0)) p.target += next / p.mass * (target[i + 1] - target[i]);
     point[e] = p;
   }
 };
@@ -216,9 +217,51 @@ struct ClearCell {
   }
 };
 
+template <class Real>
+struct ClearTarget {
+  Real* target;
+  TRIBO_HD void operator()(Index i) const { target[i] = Real(0); }
+};
 struct ClearFlag {
   Index* flag;
   TRIBO_HD void operator()(Index cell) const { flag[cell] = 0; }
+};
+
+/// Cells around a point whose centers it is between, or whose faces toward the cells before them along one axis.
+template <class Real>
+struct Trilinear {
+  Index stride[3], base;
+  Real t[3];
+
+  TRIBO_HD Trilinear(const CellGrid& grid, const Vec<Real, 3>& at, int face) {
+    Index low[3];
+    for (int k = 0; k < 3; ++k) {
+      const Real s = at[k] - (k == face ? Real(0) : Real(0.5));
+      low[k] = min(static_cast<Index>(s), grid.size[k] - 2);
+      t[k] = s - static_cast<Real>(low[k]);
+      stride[k] = grid.stride(k);
+    }
+    base = grid.at(low[0], low[1], low[2]);
+  }
+  TRIBO_HD Index cell(int corner, Real& weight) const {
+    Index c = base;
+    weight = Real(1);
+    for (int k = 0; k < 3; ++k) {
+      const bool high = (corner >> k & 1) != 0;
+      weight *= high ? t[k] : Real(1) - t[k];
+      if (high) c += stride[k];
+    }
+    return c;
+  }
+  TRIBO_HD Real of(const Real* values) const {
+    Real sum = Real(0);
+    for (int c = 0; c < 8; ++c) {
+      Real w;
+      const Index at = cell(c, w);
+      if (w > Real(0)) sum += w * values[at];
+    }
+    return sum;
+  }
 };
 
 /// Sums of trilinear weights over the points around the center of a cell, and around its faces toward the cells before.
@@ -295,6 +338,21 @@ struct DensityOfCell {
 struct AddDensities {
   TRIBO_HD DensitySum operator()(const DensitySum& a, const DensitySum& b) const {
     return {a.sum + b.sum, a.count + b.count};
+  }
+};
+
+/// What a vertex sees of its body.
+template <class Real>
+struct DensityAtVertex {
+  CellGrid grid;
+  const VolumePoint<Real>* point;
+  const Index* order;
+  const VolumeSample<Real>* sample;
+  const Real* density;
+  Real* target;
+  TRIBO_HD void operator()(Index e) const {
+    const VolumeSample<Real> s = sample[order[e]];
+    if (s.along == Real(0)) target[s.vertex] = Trilinear<Real>(grid, point[e].at, -1).of(density);
   }
 };
 
@@ -530,21 +588,12 @@ struct InterpolateAtPoint {
   Real flip;
   FieldView<Real, 3> change;
   TRIBO_HD void operator()(Index e) const {
-    const Vec<Real, 3> at = point[e].at;
     for (int a = 0; a < 3; ++a) {
-      Index base[3];
-      Real t[3];
-      for (int k = 0; k < 3; ++k) {
-        const Real s = at[k] - (k == a ? Real(0) : Real(0.5));
-        base[k] = min(static_cast<Index>(s), grid.size[k] - 2);
-        t[k] = s - static_cast<Real>(base[k]);
-      }
+      const Trilinear<Real> faces(grid, point[e].at, a);
       Real sum = Real(0);
       for (int c = 0; c < 8; ++c) {
-        const int high[3] = {c >> 2, c >> 1 & 1, c & 1};
-        Real w = Real(1);
-        for (int k = 0; k < 3; ++k) w *= high[k] != 0 ? t[k] : Real(1) - t[k];
-        const Index face = grid.at(base[0] + high[0], base[1] + high[1], base[2] + high[2]);
+        Real w;
+        const Index face = faces.cell(c, w);
         if (w > Real(0)) sum += w * (u_new[a][face] - flip * u[a][face]);
       }
       change[a][order[e]] = sum;
@@ -673,8 +722,8 @@ void rasterize(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh, co
   while (bits < 40 && (Size{1} << bits) < 8 * Size{cells}) ++bits;
   work.sorter.sort(ex, label, work.key, work.order, n, bits);
   parallel_for(ex, label, n,
-               PlacePoint<Real>{places, view(state.v), mesh.mass.data(), work.order.data(), mesh.vertex_strand.data(),
-                                mesh.strand_body.data(), targets.target.data(), work.point.data()});
+               PlacePoint<Real>{places, view(state.v), mesh.mass.data(), work.order.data(), targets.target.data(),
+                                work.point.data()});
   const Index rows = 4 * grid.size[0] * grid.size[1], length = 2 * grid.size[2];
   work.row.resize_discard(rows + 1);
   work.half.resize_discard(Size{rows} * (length + 1));
@@ -700,8 +749,6 @@ void rasterize(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh, co
 }
 
 /// Density of the hair on the grid, the mean over its mass in cells of hair, which are those that have a tenth of it.
-/// The mean over cells (formulas I.2) counts the thin ones at the surface like those inside: a tube of 10 cells in
-/// radius would then be too dense by 13 percent inside as groomed, instead of 5, and swell at once.
 template <class Real>
 double mean_density(Exec& ex, const VolumeWork<Real>& work) {
   double mean = 0;
@@ -759,8 +806,8 @@ VolumeTargets<Real> measure_volume(Exec& ex, const VolumeRules& rules, const Rod
                                [](const RodBody& body) { return body.method == HairMethod::mcadams; });
   if (!any) return targets;
   sample_strands(ex, rules.dx, mesh, targets);
-  std::vector<Real> target(mesh.body.size(), Real(0));
-  copy_to_device(ex, target.data(), targets.target, static_cast<Index>(target.size()));
+  targets.target.resize_discard(mesh.vertices);
+  parallel_for(ex, label, mesh.vertices, ClearTarget<Real>{targets.target.data()});
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {
     if (mesh.body[b].method != HairMethod::mcadams) continue;
     Index begin, end;
@@ -768,9 +815,10 @@ VolumeTargets<Real> measure_volume(Exec& ex, const VolumeRules& rules, const Rod
     copy_to_host(ex, targets.first, &end, 1, mesh.body[b].vertices.end);
     rasterize(ex, rules, mesh, targets, state, begin, end, work);
     targets.density[b] = mean_density(ex, work);
-    target[b] = static_cast<Real>(targets.density[b]);
+    parallel_for(ex, label, end - begin,
+                 DensityAtVertex<Real>{work.grid, work.point.data(), work.order.data(), targets.sample.data() + begin,
+                                       work.density.data(), targets.target.data()});
   }
-  copy_to_device(ex, target.data(), targets.target, static_cast<Index>(target.size()));
   return targets;
 }
 
