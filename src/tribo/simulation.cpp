@@ -61,7 +61,7 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
   const SolidSeed solids = sample_solids(scene);
   for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
-  const RodSeed rods = sample_hair(scene, warnings);
+  const RodSeed rods = sample_hair(scene, solids, warnings);
   return make_engine(engine_options, model, seed, solids, rods);
 }
 

@@ -65,7 +65,8 @@ double RodSystem<Real>::driven_speed() const {
 }
 
 template <class Real>
-double RodSystem<Real>::push(Exec& ex, double time, double dt) {
+double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time, double dt) {
+  if (mesh.skin.size() > 0) place_skin_roots(ex, mesh, skin, dt, work);
   rod_step(ex, constants, mesh, time, dt, state, work);
   return rod_speed(ex, state);
 }

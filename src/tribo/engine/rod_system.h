@@ -6,7 +6,7 @@
 #include "tribo/setup/rods.h"
 #include "tribo/stages/rod/collide.h"
 #include "tribo/stages/rod/obstacles.h"
-#include "tribo/stages/rod/rod.h"
+#include "tribo/stages/rod/skin.h"
 #include "tribo/stages/rod/volume.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -44,8 +44,9 @@ class RodSystem {
 
   /// Bounds of the next step, from positions and velocities alone.
   void evaluate(Exec& ex) { bad = evaluate_rods(ex, mesh, state); }
-  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s].
-  double push(Exec& ex, double time, double dt);
+  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s]. Roots on a skin go
+  /// with the meshes in `skin`, whose velocities are those of the step.
+  double push(Exec& ex, const SolidState<Real>& skin, double time, double dt);
   /// Contact among strands and with colliders, on the velocities of `push`. False where strands would still pass
   /// through each other: the step should be shorter.
   bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);

@@ -43,7 +43,7 @@ struct StepMeshes {
   ImplicitReport push(double time, double dt) const {
     ImplicitReport report{.converged = true};
     if (solid()) report = solids.push(ex, model.time, time, dt);
-    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, time, dt));
+    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt));
     return report;
   }
   /// Particles on their grid meet the bodies.

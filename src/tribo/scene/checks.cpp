@@ -321,6 +321,14 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
     findings.add(pointer + "/incompressibility",
                  fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
                              volume->name));
+  if (const std::string& skin = object.strands->skin; !skin.empty() && findings.clean(pointer + "/skin")) {
+    const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
+                                    [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });
+    if (found == scene.objects.end())
+      findings.add(pointer + "/skin", fmt::format("no object called '{}' is a solid of method \"hybrid\", whose surface "
+                                                  "roots could go with; name one, or use `motion`",
+                                                  skin));
+  }
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
   const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;
   if (findings.clean("/time") && findings.clean("/grid/dx") && findings.clean(pointer + "/velocity") && speed > fastest)

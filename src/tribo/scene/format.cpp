@@ -413,6 +413,12 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
       "hair", hair.motion);
   if (moves && !hair.clamp_root && !hair.clamp_tip)
     in.complain("motion", "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
+  hair.skin = in.text("skin", "name of a solid, method \"hybrid\", whose surface clamped roots go with, instead of `motion`",
+                      "");
+  if (!hair.skin.empty() && moves)
+    in.complain("motion", "contradicts `skin`, which says where the roots go; remove one of the two");
+  if (!hair.skin.empty() && !hair.clamp_root)
+    in.complain("skin", "only clamped roots go with a skin; clamp `roots`, or leave it out");
   std::vector<Keyframe> tip_keys;
   if (read_keyframes(in, "tip_motion",
                      "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&

@@ -47,6 +47,14 @@ struct RodPairFriction {
   double coefficient = 0;
 };
 
+/// Where a root is on a skin: a point of a triangle whose corners are vertices of a hybrid mesh, and a little off it.
+struct SkinRoot {
+  Vec<std::int32_t, 3> corner{};
+  Vec<double, 3> weight = Vec<double, 3>::zero();  ///< of the corners; sum 1
+  Mat<double, 3> frame = Mat<double, 3>::zero();   ///< of the triangle at time 0: edge, across, normal, as columns
+  Vec<double, 3> off = Vec<double, 3>::zero();     ///< from that point to the root, in this frame [m]
+};
+
 struct RodSeed {
   std::vector<RodBody> bodies;
   std::vector<RodPairFriction> friction;
@@ -61,6 +69,7 @@ struct RodSeed {
   /// frame of the motion, as of time 0; so does the director of an edge between two vertices of the same drive.
   std::vector<std::int32_t> drive;
   std::vector<RodDrive> drives;
+  std::vector<SkinRoot> skin;  ///< of drives that are skinned, in their order
 
   // of edges
   std::vector<double> length;            ///< at rest [m]

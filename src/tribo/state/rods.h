@@ -66,8 +66,9 @@ struct RodMesh {
   Array<Real> rest_twist;    ///< of joints
   Array<Real> friction;      ///< Coulomb coefficients of pairs of bodies, bodies x bodies
   Array<Index> driven_vertex;
-  Array<Index> drive;                ///< of each driven vertex
+  Array<Index> drive;                ///< of each driven vertex; those that are skinned: -1 less their number
   Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
+  Array<SkinRoot> skin;              ///< of skinned drives
   Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
   Field<double, 3> anchor_director;  ///< of the edge that begins there
 };

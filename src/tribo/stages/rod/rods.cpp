@@ -246,7 +246,12 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   };
   mesh.driven = static_cast<Index>(driven.size());
   send(mesh.driven_vertex, driven.size(), [&](std::size_t d) { return driven[d]; });
-  send(mesh.drive, driven.size(), [&](std::size_t d) { return seed.drive[driven[d]]; });
+  std::vector<Index> number;  // of drives, apart for those by keyframes and skinned ones
+  Index keyed = 0, skinned = 0;
+  for (const RodDrive& drive : seed.drives) number.push_back(drive.skinned ? -1 - skinned++ : keyed++);
+  send(mesh.drive, driven.size(),
+       [&](std::size_t d) { return number[static_cast<std::size_t>(seed.drive[driven[d]])]; });
+  copy_to_device(ex, seed.skin.data(), mesh.skin, static_cast<Index>(seed.skin.size()));
   send(mesh.holds, driven.size(),
        [&](std::size_t d) { return holds_edge(seed, driven[d], has_edge[driven[d]] != 0) ? 1 : 0; });
   for (int k = 0; k < 3; ++k) {
