@@ -312,6 +312,15 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
         pointer + "/scheme",
         fmt::format("differs from that of object '{}'; strands of a scene advance in one way: give both the same",
                     first.name));
+  const auto volume = std::find_if(scene.objects.begin(), scene.objects.end(), [](const ObjectSpec& other) {
+    return other.strands && other.strands->method == HairMethod::mcadams;
+  });
+  if (object.strands->method == HairMethod::mcadams &&
+      volume->strands->incompressibility != object.strands->incompressibility &&
+      findings.clean(pointer + "/incompressibility"))
+    findings.add(pointer + "/incompressibility",
+                 fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
+                             volume->name));
   if (const std::string& skin = object.strands->skin; !skin.empty() && findings.clean(pointer + "/skin")) {
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
                                     [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });

@@ -381,18 +381,29 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
 }
 
+const std::vector<EnumWord<HairMethod>> hair_methods{
+    {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
+    {{"mcadams", "the same, and their volume is an incompressible fluid (after McAdams 2009), to compare with"},
+     HairMethod::mcadams},
+    {{"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"}, HairMethod::mpm}};
+const std::vector<EnumWord<Incompressibility>> incompressibilities{
+    {{"bilateral", "it neither gives way nor opens"}, Incompressibility::bilateral},
+    {{"clamped", "where it is thinner than at the start and opens, it may"}, Incompressibility::clamped},
+    {{"separating", "pressure only pushes, and only where hair is denser than at the start"},
+     Incompressibility::separating}};
+
 void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
-  static const std::vector<Choice> methods{
-      {"hybrid", "elastic rods that touch by their segments (Han 2019)"},
-      {"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"},
-      {"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"}};
   static const std::vector<Choice> ends{{"clamped", "two vertices and the frame between them go where `motion` goes"},
                                         {"free", "held by nothing"}};
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
-  const std::string method = in.choice("method", methods, "how strands are discretized", "hybrid");
-  if (method != "hybrid" && !in.describing())
-    in.complain("method", "\"" + method + "\" is not there yet; use \"hybrid\"");
   StrandsSpec hair;
+  hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
+  if (hair.method == HairMethod::mpm && !in.describing())
+    in.complain("method", "\"mpm\" is not there yet; use \"hybrid\"");
+  hair.incompressibility =
+      enum_choice(in, "incompressibility", incompressibilities,
+                  "of method `mcadams`: what the volume of hair may do; the same for all of a scene",
+                  hair.incompressibility);
   read_hair_source(in, hair.made);
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");

@@ -11,6 +11,7 @@
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
 #include "tribo/models/rod/material.h"
+#include "tribo/models/rod/method.h"
 #include "tribo/scene/contact.h"
 #include "tribo/scene/hair.h"
 #include "tribo/scene/look.h"
@@ -100,6 +101,8 @@ struct StrandsSpec {
   RodMaterial material;
   bool has_material = false;  ///< the object names one of the scene's
   RodScheme scheme = RodScheme::implicit;
+  HairMethod method = HairMethod::hybrid;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of method mcadams
   double friction = 0;  ///< Coulomb coefficient between strands
   bool clamp_root = true, clamp_tip = false;
   Motion motion;            ///< of what is clamped; the strands begin where it is at time 0
