@@ -77,6 +77,16 @@ void Solver<Real, D>::visit_flows(const ArrayVisitor& visit) const {
   }
 }
 
+/// visit(name, field, count) for what curves have beside their particles: where frames matter, those.
+template <class Real, int D>
+template <class Visit>
+void Solver<Real, D>::each_curve_frame(const Visit& visit) {
+  if (!vertices_.curves.framed()) return;
+  RodState<Real>& state = vertices_.curves.strands.state;
+  visit("curve.director", state.director, state.count);
+  visit("curve.twist", state.twist, state.count);
+}
+
 template <class Real, int D>
 std::uint64_t Solver<Real, D>::state_hash() {
   settle(exec_, state_, work_);
@@ -108,6 +118,9 @@ std::uint64_t Solver<Real, D>::state_hash() {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
     });
   }
+  each_curve_frame([&](const char*, auto& field, Index count) {
+    for (const auto& array : field.c) hash = hash_items(exec_, array.data(), count, hash);
+  });
   return hash;
 }
 
@@ -138,6 +151,7 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
+  each_curve_frame([&](const char* name, auto& field, Index count) { show(count, name, field); });
 }
 
 template <class Real, int D>
@@ -166,6 +180,8 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   const auto vertices = static_cast<std::int64_t>(solids_.state.count);
   if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
   if (!rods_.empty()) expect_array<Real>(checkpoint, "rod.x.0", rods_.state.count);
+  if (vertices_.count() > 0 && n < seeded_)
+    throw IoError("checkpoint has fewer particles than the scene's meshes and curves need; it belongs to another scene");
   std::span<const double> emitters, sinks;
   const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
   const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
@@ -187,6 +203,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
+  each_curve_frame([&](const char* name, auto& field, Index count) { take(count, name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {

@@ -375,24 +375,35 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
   constexpr double usual_damping = 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
-                               "of bending and twist: this times stiffness times velocity", usual_damping);
+                               "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
+                               "damping but the grid's", usual_damping);
   rod.stretch_damping =
       in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
+  hair.curve.contact_stiffness =
+      in.number("contact_stiffness", "Pa", above(0),
+                "with method \"mpm\": how stiff what strands share a cell with is against being pressed together",
+                hair.curve.contact_stiffness);
+  hair.curve.contact_shear = in.number(
+      "contact_shear", "Pa", at_least(0),
+      "with method \"mpm\": how stiff it is against slip along strands, until `friction` lets go; 0: no friction along "
+      "them; by default half of contact_stiffness",
+      0.5 * hair.curve.contact_stiffness);
 }
 
 void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
-  static const std::vector<Choice> methods{
-      {"hybrid", "elastic rods that touch by their segments (Han 2019)"},
-      {"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"},
-      {"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"}};
+  static const std::vector<EnumWord<HairMethod>> methods{
+      {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
+      {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm},
+      {{"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"},
+       HairMethod::mcadams}};
   static const std::vector<Choice> ends{{"clamped", "two vertices and the frame between them go where `motion` goes"},
                                         {"free", "held by nothing"}};
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
-  const std::string method = in.choice("method", methods, "how strands are discretized", "hybrid");
-  if (method != "hybrid" && !in.describing())
-    in.complain("method", "\"" + method + "\" is not there yet; use \"hybrid\"");
   StrandsSpec hair;
+  hair.method = enum_choice(in, "method", methods, "how strands are discretized", hair.method);
+  if (hair.method == HairMethod::mcadams && !in.describing())
+    in.complain("method", "\"mcadams\" is not there yet; use \"hybrid\" or \"mpm\"");
   read_hair_source(in, hair.made);
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");

@@ -94,11 +94,22 @@ struct SolidSpec {
   StartShape start = StartShape::rest;
 };
 
+/// How strands are discretized.
+enum class HairMethod { hybrid, mcadams, mpm };
+
+/// What fills the space around a curve of method "mpm" (Jiang 2017, 3.3.1).
+struct CurveMaterial {
+  double contact_stiffness = 2e5;  ///< Young's modulus across the strand [Pa]
+  double contact_shear = 1e5;      ///< gamma, of slip along it [Pa]
+};
+
 /// A body of strands, each a discrete elastic rod (Han 2019, sec. 5).
 struct StrandsSpec {
+  HairMethod method = HairMethod::hybrid;
   HairSpec made;  ///< where the strands come from, in the object's own coordinates
   RodMaterial material;
   bool has_material = false;  ///< the object names one of the scene's
+  CurveMaterial curve;
   RodScheme scheme = RodScheme::implicit;
   double friction = 0;  ///< Coulomb coefficient between strands
   bool clamp_root = true, clamp_tip = false;
@@ -134,6 +145,8 @@ struct ObjectSpec {
   bool is_hybrid() const { return solid && !solid->updated_lagrangian; }
   /// A mesh whose vertices are particles.
   bool is_updated_lagrangian() const { return solid && solid->updated_lagrangian; }
+  /// Strands whose vertices and segments are particles.
+  bool is_curves() const { return strands && strands->method == HairMethod::mpm; }
   /// Filled with particles at the start.
   bool is_filled() const { return !emission && !solid && !strands; }
 };

@@ -10,9 +10,8 @@
 #include "tribo/setup/hair_making.h"
 
 namespace tribo {
-namespace {
 
-StrandRules rules_of(const Scene& scene, std::size_t o) {
+StrandRules strand_rules(const Scene& scene, std::size_t o) {
   const ObjectSpec& object = scene.objects[o];
   const StrandsSpec& hair = *object.strands;
   StrandRules rules;
@@ -28,6 +27,8 @@ StrandRules rules_of(const Scene& scene, std::size_t o) {
   rules.velocity = object.velocity;
   return rules;
 }
+
+namespace {
 
 /// All strands of a scene meet, whatever object they belong to.
 void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
@@ -53,9 +54,10 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
     if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source))
       for (const std::string& note : file->content->notes)
         warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, scene.objects[o].name, note));
+    if (scene.objects[o].is_curves()) continue;  // those are particles: sample_curves
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
-      add_strands(seed, strands, rules_of(scene, o));
+      add_strands(seed, strands, strand_rules(scene, o));
       for (std::size_t s = 0; s < strand_count(strands); ++s) {
         const auto first = static_cast<std::size_t>(strands.start[s]);
         const std::span<const Vec<double, 3>> points = strand_points(strands, s);
@@ -75,7 +77,7 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands) {
+    if (!object.strands || object.is_curves()) {
       warnings.push_back("hair touches colliders, not particles and meshes: object '" + object.name +
                          "' passes through it");
       break;
