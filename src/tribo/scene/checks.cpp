@@ -336,6 +336,15 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
         pointer + "/scheme",
         fmt::format("differs from that of object '{}'; strands of a scene advance in one way: give both the same",
                     first.name));
+  const auto volume = std::find_if(scene.objects.begin(), scene.objects.end(), [](const ObjectSpec& other) {
+    return other.strands && other.strands->method == HairMethod::mcadams;
+  });
+  if (object.strands->method == HairMethod::mcadams &&
+      volume->strands->incompressibility != object.strands->incompressibility &&
+      findings.clean(pointer + "/incompressibility"))
+    findings.add(pointer + "/incompressibility",
+                 fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
+                             volume->name));
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
   const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;
   if (findings.clean("/time") && findings.clean("/grid/dx") && findings.clean(pointer + "/velocity") && speed > fastest)

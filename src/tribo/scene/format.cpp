@@ -391,19 +391,27 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
       0.5 * hair.curve.contact_stiffness);
 }
 
+const std::vector<EnumWord<HairMethod>> hair_methods{
+    {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
+    {{"mcadams", "the same, and their volume is an incompressible fluid (after McAdams 2009), to compare with"},
+     HairMethod::mcadams},
+    {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm}};
+const std::vector<EnumWord<Incompressibility>> incompressibilities{
+    {{"bilateral", "it neither gives way nor opens"}, Incompressibility::bilateral},
+    {{"clamped", "where it is thinner than at the start and opens, it may"}, Incompressibility::clamped},
+    {{"separating", "pressure only pushes, and only where hair is denser than at the start"},
+     Incompressibility::separating}};
+
 void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
-  static const std::vector<EnumWord<HairMethod>> methods{
-      {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
-      {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm},
-      {{"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"},
-       HairMethod::mcadams}};
   static const std::vector<Choice> ends{{"clamped", "two vertices and the frame between them go where `motion` goes"},
                                         {"free", "held by nothing"}};
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
   StrandsSpec hair;
-  hair.method = enum_choice(in, "method", methods, "how strands are discretized", hair.method);
-  if (hair.method == HairMethod::mcadams && !in.describing())
-    in.complain("method", "\"mcadams\" is not there yet; use \"hybrid\" or \"mpm\"");
+  hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
+  hair.incompressibility =
+      enum_choice(in, "incompressibility", incompressibilities,
+                  "of method `mcadams`: what the volume of hair may do; the same for all of a scene",
+                  hair.incompressibility);
   read_hair_source(in, hair.made);
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");

@@ -18,6 +18,7 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
   rules.name = "object '" + object.name + "'";
   rules.object = static_cast<int>(o);
   rules.material_index = object.material;
+  rules.method = hair.method;
   rules.material = hair.material;
   rules.friction = hair.friction;
   rules.clamp_root = hair.clamp_root;

@@ -35,8 +35,11 @@ Model build_model(const Scene& scene) {
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
     model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid() || object.strands});
-  for (const ObjectSpec& object : scene.objects)
-    if (object.strands && !object.is_curves()) model.rod_scheme = object.strands->scheme;
+  for (const ObjectSpec& object : scene.objects) {
+    if (!object.strands || object.is_curves()) continue;
+    model.rod_scheme = object.strands->scheme;
+    if (object.strands->method == HairMethod::mcadams) model.incompressibility = object.strands->incompressibility;
+  }
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));

@@ -31,6 +31,7 @@ struct Model {
   };
   std::vector<Object> objects;
   RodScheme rod_scheme = RodScheme::implicit;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of hair with method mcadams
   std::vector<ColliderSpec> colliders;
   std::vector<EmitterModel> emitters;
   std::vector<SinkSpec> sinks;
