@@ -48,7 +48,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     : model_(model), shows_tets_(options.tets), exec_(options.threads) {
   MeshAmounts meshes = amounts_of(solids, model.dx);
   meshes.tets += static_cast<double>(seed.meshes.tets.size());
-  meshes.segments = static_cast<double>(rods.x.size());
+  meshes.segments = static_cast<double>(rods.x.size() + seed.curves.strands.x.size());
   const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
