@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -60,7 +61,7 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
   const SolidSeed solids = sample_solids(scene);
   for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
-  const RodSeed rods = sample_hair(scene, warnings);
+  const RodSeed rods = sample_hair(scene, solids, warnings);
   return make_engine(engine_options, model, seed, solids, rods);
 }
 
@@ -70,6 +71,7 @@ void FrameProgress::add(const StepReport& report) {
   dt_min = substeps == 0 ? report.dt : std::min(dt_min, report.dt);
   dt_max = std::max(dt_max, report.dt);
   solve.add(report.solve);
+  strands.add(report.strands);
   ++substeps;
   for (auto& [name, count] : limits) {
     if (name == report.limit) {
@@ -136,6 +138,9 @@ Container Simulation::checkpoint() {
       {"solve",
        {progress_.solve.newton, progress_.solve.linear, progress_.solve.rejected, progress_.solve.unconverged,
         progress_.solve.error}},
+      {"strands",
+       {progress_.strands.pairs, progress_.strands.missed_grid, progress_.strands.missed_pairs,
+        progress_.strands.missed, progress_.strands.missed_odd, progress_.strands.rounds, progress_.strands.retries}},
       {"precision", scene_.precision},
       {"version",
        version()}}.dump();
@@ -156,6 +161,8 @@ void Simulation::restore(const Container& checkpoint) {
     const nlohmann::json& solve = meta.at("solve");
     progress.solve = {solve.at(0).get<std::int64_t>(), solve.at(1).get<std::int64_t>(), solve.at(2).get<std::int64_t>(),
                       solve.at(3).get<std::int64_t>(), solve.at(4).get<double>()};
+    const auto strands = meta.at("strands").get<std::array<std::int64_t, 7>>();
+    progress.strands = {strands[0], strands[1], strands[2], strands[3], strands[4], strands[5], strands[6]};
     for (const nlohmann::json& limit : meta.at("limits"))
       progress.limits.emplace_back(limit.at(0).get<std::string>(), limit.at(1).get<std::int64_t>());
   } catch (const nlohmann::json::exception&) {

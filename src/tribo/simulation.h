@@ -38,7 +38,8 @@ struct FrameProgress {
   std::int64_t substeps = 0;
   double dt_min = 0;  ///< [s]
   double dt_max = 0;  ///< [s]
-  SolveReport solve;  ///< what implicit steps took
+  SolveReport solve;     ///< what implicit steps took
+  StrandReport strands;  ///< what contact between strands did
   /// How often each bound set dt.
   std::vector<std::pair<std::string, std::int64_t>> limits;
 

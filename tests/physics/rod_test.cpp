@@ -410,7 +410,8 @@ TEST(Rod, RootsFollowASkin) {
   const double dt = 0.01;
   for (int s = 0; s < 50; ++s) {
     const RodDriveStep drive = drive_between(motion.pose(skinned.time), motion.pose(skinned.time + dt), dt);
-    skinned.constants.skin = {drive, drive};
+    const RodDriveStep both[2] = {drive, drive};
+    copy_to_device(skinned.ex, both, skinned.work.skin, 2);
     skinned.step(dt);
     keyed.step(dt);
   }

@@ -231,10 +231,8 @@ TEST(StrandContact, PadsFindAllPairs) {
   EXPECT_EQ(find_crossings(world.ex, world.mesh, world.state, dt, work.pads, world.collisions.crossings).pairs,
             crossing);
   EXPECT_GT(crossing, 50);
-  const std::vector<double> friction(world.mesh.body.size(), 0.3);
-  copy_to_device(world.ex, friction.data(), work.friction, Index(friction.size()));
   const Index pairs =
-      find_proximity(world.ex, ProximityRules{}, world.mesh, world.state, dt, work.friction, work.pads, work.pairs);
+      find_proximity(world.ex, ProximityRules{}, world.mesh, world.state, dt, work.pads, work.pairs);
   Index inside = 0;
   for (Index k = 0; k < pairs; ++k) {
     const StrandPair<double>& p = work.pairs.data()[k];

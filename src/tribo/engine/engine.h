@@ -10,6 +10,7 @@
 #include "tribo/core/types.h"
 #include "tribo/engine/object_sums.h"
 #include "tribo/engine/solve_report.h"
+#include "tribo/engine/strand_report.h"
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/setup/contact_samples.h"
@@ -27,6 +28,7 @@ struct StepReport {
   double dt = 0;           ///< [s]
   const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, contact, collider, drive, dt_max, frame or retry
   SolveReport solve;
+  StrandReport strands;
 };
 
 /// How much there is of everything.

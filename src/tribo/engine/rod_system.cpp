@@ -13,6 +13,7 @@ void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model.gravity[k]);
   constants.scheme = model.rod_scheme;
   constants.drives = seed.drives;
+  static_cast<StrandContactSpec&>(contact_rules) = model.strand_contact;
   lost_ = lost_cells * model.dx;
   drive_radius_.assign(seed.drives.size(), 0);
   for (std::size_t i = 0; i < seed.x.size(); ++i) {
@@ -61,15 +62,21 @@ double RodSystem<Real>::driven_speed() const {
 }
 
 template <class Real>
-double RodSystem<Real>::push(Exec& ex, double time, double dt) {
+double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time, double dt) {
+  if (mesh.skin.size() > 0) place_skin_roots(ex, mesh, skin, dt, work);
   rod_step(ex, constants, mesh, time, dt, state, work);
   return rod_speed(ex, state);
 }
 
 template <class Real>
-void RodSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
-  // Strands touch each other here, on the velocities of `push` and before colliders, which have the last word.
-  contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles);
+bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+  const auto hold = [&] { contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles); };
+  touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold);
+  return touching.clean;
+}
+
+template <class Real>
+void RodSystem<Real>::finish(Exec& ex, double dt) {
   move_rods(ex, mesh, dt, state, work);
   evaluate(ex);
 }
@@ -107,11 +114,12 @@ int RodSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
+  std::size_t sum = work.bytes() + collisions.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
                     state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() +
                     mesh.anchor_director.bytes();
   for (const Array<Real>* a :
-       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist})
+       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist,
+        &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})

@@ -4,8 +4,9 @@
 
 #include "tribo/engine/engine.h"
 #include "tribo/setup/rods.h"
+#include "tribo/stages/rod/collide.h"
 #include "tribo/stages/rod/obstacles.h"
-#include "tribo/stages/rod/rod.h"
+#include "tribo/stages/rod/skin.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -17,9 +18,12 @@ class RodSystem {
   RodMesh<Real> mesh;
   RodWorkspace<Real> work;
   RodConstants<Real> constants;
+  StrandContactRules contact_rules;
+  StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
-  Index contacts = 0;  ///< of the last step
-  Index bad = -1;      ///< first vertex that is no longer finite
+  StrandContactReport touching;  ///< of the last step
+  Index contacts = 0;            ///< with colliders, likewise
+  Index bad = -1;                ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const RodSeed& seed);
   bool empty() const { return mesh.vertices == 0; }
@@ -35,10 +39,14 @@ class RodSystem {
 
   /// Bounds of the next step, from positions and velocities alone.
   void evaluate(Exec& ex) { bad = evaluate_rods(ex, mesh, state); }
-  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s].
-  double push(Exec& ex, double time, double dt);
-  /// Contact, and the way of the vertices.
-  void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
+  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s]. Roots on a skin go
+  /// with the meshes in `skin`, whose velocities are those of the step.
+  double push(Exec& ex, const SolidState<Real>& skin, double time, double dt);
+  /// Contact among strands and with colliders, on the velocities of `push`. False where strands would still pass
+  /// through each other: the step should be shorter.
+  bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
+  /// The way of the vertices.
+  void finish(Exec& ex, double dt);
 
   /// What observers see: every strand with its radius.
   void show(Exec& ex, const Model& model, Frame& frame) const;

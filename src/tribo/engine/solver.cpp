@@ -266,9 +266,9 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
 template <class Real, int D>
 StepReport Solver<Real, D>::next_dt(double until) {
   const TimeSpec& time = model_.time;
-  StepReport report{time.dt_max, "dt_max", {}};
+  StepReport report{time.dt_max, "dt_max", {}, {}};
   const auto bound = [&](double dt, const char* reason) {
-    if (dt < report.dt) report = {dt, reason, {}};
+    if (dt < report.dt) report = {dt, reason, {}, {}};
   };
   if (state_.speed > 0) bound(time.cfl * model_.dx / state_.speed, "cfl");
   if (!time.implicit && state_.wave_speed2 > 0)
@@ -328,13 +328,13 @@ StepReport Solver<Real, D>::next_dt(double until) {
   }
   const double left = until - state_.time;
   if (left <= report.dt) {
-    report = {left, "frame", {}};
+    report = {left, "frame", {}, {}};
   } else if (!solids_.empty() || !vertices_.empty() || !rods_.empty()) {
     // Equal steps to the end of the frame: a shorter one in every frame is a rhythm that undamped meshes answer to,
     // and their energy grew by a factor of ten in a hundred frames.
     report.dt = left / std::ceil(left / report.dt * (1 - 1e-9));
   } else if (left < 2 * report.dt) {
-    report = {0.5 * left, "frame", {}};
+    report = {0.5 * left, "frame", {}, {}};
   }
   return report;
 }
@@ -357,7 +357,8 @@ StepReport Solver<Real, D>::step(double until) {
   double taken = 0;
   try {
     const StepScope scope(exec_);
-    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, rods_, work_, bad, report.solve);
+    taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, rods_, work_, bad, report.solve,
+                    report.strands);
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
@@ -568,7 +569,7 @@ EngineCounts Solver<Real, D>::counts() const {
   counts.tets = std::int64_t{solids_.mesh.tets} + vertices_.meshes.mesh.tets;
   counts.collision_particles = solids_.mesh.samples;
   counts.contacts = std::int64_t{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders +
-                    rods_.contacts;
+                    rods_.contacts + rods_.touching.pairs;
   counts.strands = std::int64_t{rods_.mesh.strands} + vertices_.curves.strands.mesh.strands;
   counts.segments = rods_.segments() + vertices_.curves.strands.segments();
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;

@@ -75,6 +75,6 @@ class Solver final : public Engine {
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
-               Workspace<Real, D>& work, Index& bad, SolveReport& solve);
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve, StrandReport& strands);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -9,7 +9,8 @@ namespace {
 /// Particles drifting more than this from where they were sorted might leave their arena; the rest is for rounding.
 constexpr double drift_limit = drift_cells * 0.99;
 
-/// How often an implicit step that does not converge is tried again with half its length.
+/// How often a step that does not converge, or has strands pass through each other, is tried again with half its
+/// length.
 constexpr int most_rejections = 5;
 
 /// Meshes and strands in one step with the particles of the same dimension.
@@ -42,7 +43,7 @@ struct StepMeshes {
   ImplicitReport push(double time, double dt) const {
     ImplicitReport report{.converged = true};
     if (solid()) report = solids.push(ex, model.time, time, dt);
-    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, time, dt));
+    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt));
     if (D == 3) report.speed = std::fmax(report.speed, vertices.curves.driven_speed(time, dt));
     return report;
   }
@@ -53,10 +54,21 @@ struct StepMeshes {
         return [this, dt](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid, dt); };
     return {};
   }
-  void finish(const StepColliders<Real, D>& colliders, double dt) const {
+  /// Strands touch each other and colliders. False where the step should be shorter for that; `tries` so far were too
+  /// long, and with too many of them some will pass through each other.
+  bool collide(const StepColliders<Real, D>& colliders, double dt, std::int64_t tries) const {
+    if constexpr (D == 3)
+      if (hairy()) return rods.collide(ex, colliders.during(), dt) || tries >= most_rejections;
+    return true;
+  }
+  void finish(const StepColliders<Real, D>& colliders, double dt, StrandReport& strands) const {
     if constexpr (D == 3) {
       if (solid()) solids.finish(ex, colliders.during(), model.time, dt, coupled);
-      if (hairy()) rods.finish(ex, colliders.during(), dt);
+      if (!hairy()) return;
+      const StrandContactReport& touching = rods.touching;
+      strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.missed.pairs,
+                   touching.missed.odd, touching.rounds, 0});
+      rods.finish(ex, dt);
     }
   }
 };
@@ -64,7 +76,9 @@ struct StepMeshes {
 /// The same step where a backend has its own way for all of it at once.
 template <class Real, int D>
 double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt,
-                      const StepMeshes<Real, D>& meshes, State<Real, D>& state, Workspace<Real, D>& work, Index& bad) {
+                      const StepMeshes<Real, D>& meshes, State<Real, D>& state, Workspace<Real, D>& work, Index& bad,
+                      StrandReport& strands) {
+  constexpr double refused = std::numeric_limits<double>::infinity();  // as a speed: no step is short enough
   meshes.begin();
   for (;; dt *= 0.5) {
     const double limit = dt > model.time.dt_min ? model.dx / dt : std::numeric_limits<double>::infinity();
@@ -72,13 +86,22 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     if (speed > limit) continue;
     meshes.push_particles(dt, state, work);
     const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, meshes.meet(dt), state, work);
+    const GridAction<Real, D> meet = meshes.meet(dt);
+    bool clean = true;
+    const GridAction<Real, D> act = [&](const GridNodes<Real, D>& grid) {
+      const double met = meet ? meet(grid) : 0;
+      clean = meshes.collide(colliders, dt, strands.retries);
+      return clean ? met : refused;
+    };
+    const PackedOutcome outcome =
+        packed_step(ex, constants, colliders, limit, meshes.hairy() ? act : meet, state, work);
+    if (!clean) ++strands.retries;
     if (!outcome.taken) continue;
     bad = outcome.bad;
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
     state.drift = 0;
     if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
-    meshes.finish(colliders, dt);
+    meshes.finish(colliders, dt, strands);
     meshes.follow_particles(state, work);
     return dt;
   }
@@ -89,11 +112,11 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
-               Workspace<Real, D>& work, Index& bad, SolveReport& solve) {
+               Workspace<Real, D>& work, Index& bad, SolveReport& solve, StrandReport& strands) {
   const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices, rods};
   if constexpr (steps_packed) {
     if (!model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work))
-      return advance_packed(ex, model, constants, dt, meshes, state, work, bad);
+      return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
   }
   const bool particles = state.count > 0 || !meshes.any();
   if (particles && (state.bin_count == 0 || state.drift > drift_limit)) sort_particles(ex, constants, state, work);
@@ -134,10 +157,13 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       }
     }
     fastest = pushed.speed > speed ? pushed.speed : speed;
+    bool clean = true;
+    if (converged && short_enough) clean = meshes.collide(colliders, dt, strands.retries);
+    if (!clean) ++strands.retries;
     // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
-    // but the grid has changed it can be taken again, shorter. So can one whose velocities were not found. Meshes keep
-    // the velocities they began with.
-    if ((converged && !(fastest * dt > model.dx)) || dt <= model.time.dt_min) break;
+    // but the grid has changed it can be taken again, shorter. So can one whose velocities were not found, or in
+    // which strands would pass through each other. Meshes keep the velocities they began with.
+    if ((converged && clean && !(fastest * dt > model.dx)) || dt <= model.time.dt_min) break;
     dt *= 0.5;
   }
   const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
@@ -148,14 +174,15 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     state.drift += fastest * dt / model.dx + work.rounding;
     if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
   }
-  meshes.finish(colliders, dt);
+  meshes.finish(colliders, dt, strands);
   meshes.follow_particles(state, work);
   return dt;
 }
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                                     \
   template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, SolidSystem<Real>&, \
-                          VertexParticles<Real>&, RodSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&);
+                          VertexParticles<Real>&, RodSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&, \
+                          StrandReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace tribo {
@@ -28,7 +29,7 @@ double solid_angle(const P& a, const P& b, const P& c) {
 
 TriangleTree::TriangleTree(const SurfaceMesh& mesh) {
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
-    triangles_.push_back({mesh.corner(t, 0), mesh.corner(t, 1), mesh.corner(t, 2)});
+    triangles_.push_back({mesh.corner(t, 0), mesh.corner(t, 1), mesh.corner(t, 2), static_cast<std::uint32_t>(t)});
   nodes_.reserve(triangles_.size());
   build(0, static_cast<std::uint32_t>(triangles_.size()));
 }
@@ -106,22 +107,22 @@ double TriangleTree::squared_distance(const Triangle& t, const P& p) {
                    squared_distance_to_segment(t.c, t.a, p)});
 }
 
-double TriangleTree::distance(const P& p, double limit) const {
+TriangleTree::Found TriangleTree::find(const P& p, double limit2) const {
   struct Visit {
     std::uint32_t node;
     double nearest;
   };
   Visit stack[deepest];
   int top = 0;
-  double best = limit * limit;
+  Found best{limit2, 0};
   stack[top++] = {0, squared_distance(nodes_[0], p)};
   while (top > 0) {
     const Visit visit = stack[--top];
-    if (!(visit.nearest < best)) continue;
+    if (!(visit.nearest < best.distance2)) continue;
     const Node& node = nodes_[visit.node];
     if (node.count > 0) {
       for (std::uint32_t t = node.first; t < node.first + node.count; ++t)
-        best = std::min(best, squared_distance(triangles_[t], p));
+        if (const double d = squared_distance(triangles_[t], p); d < best.distance2) best = {d, t};
       continue;
     }
     Visit near{visit.node + 1, squared_distance(nodes_[visit.node + 1], p)};
@@ -130,7 +131,13 @@ double TriangleTree::distance(const P& p, double limit) const {
     stack[top++] = far;
     stack[top++] = near;
   }
-  return std::sqrt(best);
+  return best;
+}
+
+double TriangleTree::distance(const P& p, double limit) const { return std::sqrt(find(p, limit * limit).distance2); }
+
+std::size_t TriangleTree::nearest(const P& p) const {
+  return triangles_[find(p, std::numeric_limits<double>::infinity()).triangle].index;
 }
 
 double TriangleTree::winding(const P& p) const {

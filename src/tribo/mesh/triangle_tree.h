@@ -15,13 +15,21 @@ class TriangleTree {
   /// Distance to the nearest triangle, or `limit` when none is nearer.
   double distance(const Vec<double, 3>& p, double limit) const;
 
+  /// Number of the nearest triangle in the mesh.
+  std::size_t nearest(const Vec<double, 3>& p) const;
+
   /// How often the surface goes around p: 1 inside of a closed surface, 0 outside, 2 where two parts overlap. Exact but
   /// for far groups of triangles, which act as dipoles (Jacobson 2013, Barill 2018): good to a few percent.
   double winding(const Vec<double, 3>& p) const;
 
  private:
+  struct Found {
+    double distance2;
+    std::uint32_t triangle;  ///< in the tree
+  };
   struct Triangle {
     Vec<double, 3> a, b, c;
+    std::uint32_t index;  ///< in the mesh
   };
   struct Node {
     Vec<double, 3> low, high;
@@ -34,6 +42,7 @@ class TriangleTree {
   };
   static constexpr int deepest = 64;  ///< halves of 2^32 triangles, and to spare
 
+  Found find(const Vec<double, 3>& p, double limit2) const;
   std::uint32_t build(std::uint32_t begin, std::uint32_t end);
   static double squared_distance(const Triangle& t, const Vec<double, 3>& p);
   static double squared_distance(const Node& node, const Vec<double, 3>& p);

@@ -255,6 +255,11 @@ class SceneRun {
     simulation_.engine().clear_stage_seconds();
     queue_.push({std::move(raw), frame_statistics(simulation_, wall, stages)});
     last_pushed_ = simulation_.frame();
+    if (const StrandReport& strands = simulation_.progress().strands;
+        strands.missed > 0 && simulation_.scene().strand_contact.fail_safe)
+      note(fmt::format("warning: frame {}: {} pairs of segments have passed through each other although fail_safe is on; "
+                       "lower time.dt_max, or check strands that begin crossed",
+                       simulation_.frame(), strands.missed));
     if (const SolveReport& solve = simulation_.progress().solve; solve.unconverged > 0)
       note(
           fmt::format("warning: frame {}: {} implicit steps did not converge (velocities still changed by {:.2g} m/s); "

@@ -126,11 +126,20 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"angular_momentum", list(total.angular_momentum)},
       {"energy", energies(total)},
       {"contacts", counts.contacts},
-      {"missed_collisions", 0},
+      {"missed_collisions", progress.strands.missed},
       {"objects", objects},
       {"sinks", sinks},
       {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
   };
+  if (counts.segments > 0) {
+    const StrandReport& strands = progress.strands;
+    line["strands"] = {{"pairs", strands.pairs},
+                       {"missed_grid", strands.missed_grid},
+                       {"missed_pairs", strands.missed_pairs},
+                       {"missed_odd", strands.missed_odd},
+                       {"rounds", strands.rounds},
+                       {"retries", strands.retries}};
+  }
   if (simulation.scene().time.implicit)
     line["solve"] = {{"newton", progress.solve.newton},
                      {"linear", progress.solve.linear},

@@ -299,7 +299,7 @@ void check_solid(const Scene& scene, const ObjectSpec& object, const std::string
 }
 
 /// What curves ask of the grid: their stress goes to it as a slope of velocities.
-void check_curves(const Scene& scene, const std::string& pointer, Findings& findings) {
+void check_curves(const Scene& scene, const std::string& skin, const std::string& pointer, Findings& findings) {
   const GridSpec& grid = scene.grid;
   const char* const needs = "hair of method \"mpm\" needs {}, got {}; use that, or method \"hybrid\"";
   if (grid.kernel != "quadratic" && findings.clean("/grid/kernel"))
@@ -310,6 +310,8 @@ void check_curves(const Scene& scene, const std::string& pointer, Findings& find
   if ((rule.flip > 0 || rule.poly_degree > 0) && findings.clean("/grid/transfer"))
     findings.add("/grid/transfer", fmt::format(fmt::runtime(needs), "transfer \"apic\", \"rpic\" or \"pic\"",
                                                std::visit([](const auto& scheme) { return scheme.name; }, grid.transfer)));
+  if (!skin.empty() && findings.clean(pointer + "/skin"))
+    findings.add(pointer + "/skin", "curves cannot grow on a solid; use `motion`, or method \"hybrid\"");
   if (!scene.sinks.empty())
     findings.add(pointer + "/method",
                  "sinks take particles, and those of \"mpm\" hair are strands that need them all; use method "
@@ -330,7 +332,7 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
                                           [&](const ObjectSpec& other) {
                                             return other.strands && other.is_curves() == object.is_curves();
                                           });
-  if (object.is_curves()) check_curves(scene, pointer, findings);
+  if (object.is_curves()) check_curves(scene, object.strands->skin, pointer, findings);
   if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
     findings.add(
         pointer + "/scheme",
@@ -345,6 +347,14 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
     findings.add(pointer + "/incompressibility",
                  fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
                              volume->name));
+  if (const std::string& skin = object.strands->skin; !skin.empty() && findings.clean(pointer + "/skin")) {
+    const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
+                                    [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });
+    if (found == scene.objects.end())
+      findings.add(pointer + "/skin", fmt::format("no object called '{}' is a solid of method \"hybrid\", whose surface "
+                                                  "roots could go with; name one, or use `motion`",
+                                                  skin));
+  }
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
   const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;
   if (findings.clean("/time") && findings.clean("/grid/dx") && findings.clean(pointer + "/velocity") && speed > fastest)

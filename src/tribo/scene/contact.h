@@ -12,4 +12,21 @@ struct ContactSpec {
   bool affine = false;          ///< samples scatter their tet's velocity gradient, too (D.4)
 };
 
+/// How strands touch each other (Han 2019, 5.3; experiments_hair.md).
+struct StrandContactSpec {
+  enum class Form {
+    /// Each iteration adds what is still missing, with friction bounded by its own normal impulse. Stops crossings best.
+    plain,
+    /// Impulses of a pair are summed over the iterations and their sum is bounded, so that later iterations can take
+    /// back what earlier ones gave too much: friction of strands around strands (capstan). Wants 20 iterations or more.
+    accumulated,
+    none  ///< strands pass through each other
+  };
+  Form form = Form::plain;
+  int iterations = 5;
+  bool fail_safe = true;     ///< crossings are fed back as pairs until there are none, or the step is taken again
+  bool count_missed = true;  ///< where there is no fail-safe, which counts anyway
+  bool count_grid = false;   ///< crossings before any impulse too: one more search
+};
+
 }  // namespace tribo

@@ -168,18 +168,18 @@ void read_filling(ParamReader& in, const std::vector<MaterialSpec>* materials, O
   object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
 }
 
-/// The keyframes of `motion`. False when they are out of order, which is reported, and nothing that Motion takes.
-bool read_keyframes(ParamReader& in, const char* doc, std::vector<Keyframe>& keys) {
+/// The keyframes of `motion` or the like. False when they are out of order, which is reported, and nothing that Motion takes.
+bool read_keyframes(ParamReader& in, const char* key, const char* doc, std::vector<Keyframe>& keys) {
   bool in_order = true;
-  in.list("motion", doc, false, [&](ParamReader& entry, const std::string&) {
-    Keyframe key;
-    key.time = entry.number("time", "s", anything(), "when; later than the keyframe before");
-    if (!keys.empty() && !(key.time > keys.back().time)) {
+  in.list(key, doc, false, [&](ParamReader& entry, const std::string&) {
+    Keyframe frame;
+    frame.time = entry.number("time", "s", anything(), "when; later than the keyframe before");
+    if (!keys.empty() && !(frame.time > keys.back().time)) {
       in_order = false;
       entry.complain("time", "expected a time later than that of the keyframe before");
     }
-    read_placement(entry, key);
-    keys.push_back(key);
+    read_placement(entry, frame);
+    keys.push_back(frame);
   });
   if (in.describing()) keys.clear();
   return in_order;
@@ -188,7 +188,7 @@ bool read_keyframes(ParamReader& in, const char* doc, std::vector<Keyframe>& key
 /// Where something is that may move: `motion`, or else `at` and `rotation`. Returns whether it is the first.
 bool read_motion_or_placement(ParamReader& in, const char* doc, const char* what, Motion& motion) {
   std::vector<Keyframe> keys;
-  const bool in_order = read_keyframes(in, doc, keys);
+  const bool in_order = read_keyframes(in, "motion", doc, keys);
   const bool moves = !keys.empty();
   for (const char* key : {"at", "rotation"}) {
     if (moves && in.has(key)) {
@@ -245,7 +245,7 @@ void read_pins(ParamReader& in, SolidSpec& solid) {
     read_placement(entry, pin.placement);
     std::vector<Keyframe> keys;
     const bool in_order = read_keyframes(
-        entry,
+        entry, "motion",
         "keyframes of a frame that carries the vertices along: they keep their places in it as of time 0; by "
         "default they stay",
         keys);
@@ -421,6 +421,19 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
       "hair", hair.motion);
   if (moves && !hair.clamp_root && !hair.clamp_tip)
     in.complain("motion", "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
+  hair.skin = in.text("skin", "name of a solid, method \"hybrid\", whose surface clamped roots go with, instead of `motion`",
+                      "");
+  if (!hair.skin.empty() && moves)
+    in.complain("motion", "contradicts `skin`, which says where the roots go; remove one of the two");
+  if (!hair.skin.empty() && !hair.clamp_root)
+    in.complain("skin", "only clamped roots go with a skin; clamp `roots`, or leave it out");
+  std::vector<Keyframe> tip_keys;
+  if (read_keyframes(in, "tip_motion",
+                     "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
+      !tip_keys.empty())
+    hair.tip_motion = Motion(std::move(tip_keys));
+  if (in.has("tip_motion") && !hair.clamp_tip)
+    in.complain("tip_motion", "only clamped tips follow keyframes; set `tips` to \"clamped\"");
   const Pose start = hair.motion.pose(0);
   object.placement = hair.motion.keys().front();
   object.placement.at = start.at;
@@ -493,11 +506,38 @@ int read_object_reference(ParamReader& in, const char* key, const char* doc, con
 }
 
 /// Coefficients of pairs are those of meshes, each given once.
+const std::vector<EnumWord<StrandContactSpec::Form>> impulse_forms{
+    {{"plain", "each iteration adds what is missing: stops crossings best"}, StrandContactSpec::Form::plain},
+    {{"accumulated",
+      "sums over the iterations are bounded by Coulomb's law: best for braids and knots, with 20 iterations or more"},
+     StrandContactSpec::Form::accumulated},
+    {{"none", "strands pass through each other"}, StrandContactSpec::Form::none}};
+
+void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
+  contact.form = enum_choice(in, "impulses", impulse_forms, "between segments that come near", contact.form);
+  contact.iterations = static_cast<int>(in.integer("iterations", within(1, 1000), "of impulses in a step",
+                                                   contact.form == StrandContactSpec::Form::accumulated ? 20 : 5));
+  contact.fail_safe = in.flag("fail_safe",
+                              "segments that would still pass through each other get impulses of their own, and where "
+                              "that is not enough the step is taken again with half its length",
+                              contact.fail_safe);
+  contact.count_missed =
+      in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
+  contact.count_grid =
+      in.flag("count_grid", "count those that would without any impulse, too: one more search", contact.count_grid);
+}
+
 void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
+  const auto type = [&](int object) -> std::string {
+    return static_cast<std::size_t>(object) < scene.objects.size() ? scene.objects[static_cast<std::size_t>(object)].type
+                                                                   : "solid";
+  };
+  const bool strands = type(pair.one) == "hair" && type(pair.other) == "hair";
   for (const auto& [key, object] : {std::pair{"between", pair.one}, std::pair{"and", pair.other}})
-    if (static_cast<std::size_t>(object) < scene.objects.size() &&
-        scene.objects[static_cast<std::size_t>(object)].type != "solid")
-      in.complain(key, "is no solid; against particles the solid's own friction counts, against colliders theirs");
+    if (type(object) != "solid" && !strands)
+      in.complain(key,
+                  "is no solid, nor are both hair; against particles the solid's own friction counts, against colliders "
+                  "theirs");
   for (const PairFriction& other : scene.friction)
     if ((other.one == pair.one && other.other == pair.other) || (other.one == pair.other && other.other == pair.one))
       in.complain("coefficient", "this pair is in the list already; leave out one of them");
@@ -682,6 +722,8 @@ void read_format(ParamReader& in, Scene& scene) {
   });
   in.object("contact", "how meshes touch each other, and what they touch", false,
             [&](ParamReader& contact) { read_contact(contact, scene.contact); });
+  in.object("strand_contact", "how strands of hair touch each other", false,
+            [&](ParamReader& contact) { read_strand_contact(contact, scene.strand_contact); });
   in.list("friction", "between pairs of objects, where it is not the smaller coefficient of the two", false,
           [&](ParamReader& entry, const std::string&) {
             PairFriction pair;

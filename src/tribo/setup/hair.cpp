@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/mesh/triangle_tree.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/hair_making.h"
+#include "tribo/setup/skin_frame.h"
 
 namespace tribo {
 
@@ -24,12 +26,45 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
   rules.clamp_root = hair.clamp_root;
   rules.clamp_tip = hair.clamp_tip;
   rules.motion = hair.motion;
+  rules.tip_motion = hair.tip_motion;
   rules.keeps_shape = hair.keeps_shape;
   rules.velocity = object.velocity;
   return rules;
 }
 
 namespace {
+
+/// Places of the roots on the surface of a solid, each on the triangle that is nearest to it.
+std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids, const std::string& name,
+                                    const Strands& strands) {
+  SurfaceMesh skin;
+  skin.vertices = solids.x;
+  for (const SolidBody& body : solids.bodies)
+    if (scene.objects[static_cast<std::size_t>(body.object)].name == name)
+      skin.triangles.assign(solids.triangles.begin() + body.triangles.begin, solids.triangles.begin() + body.triangles.end);
+  const TriangleTree tree(skin);
+  std::vector<SkinRoot> roots;
+  for (std::size_t s = 0; s < strand_count(strands); ++s) {
+    const Vec<double, 3>& at = strands.points[static_cast<std::size_t>(strands.start[s])];
+    const std::size_t triangle = tree.nearest(at);
+    SkinRoot& root = roots.emplace_back();
+    root.corner = skin.triangles[triangle];
+    const Vec<double, 3> corner[3] = {skin.corner(triangle, 0), skin.corner(triangle, 1), skin.corner(triangle, 2)};
+    root.frame = triangle_frame(corner);
+    const Vec<double, 3> normal = skin.area(triangle);
+    double sum = 0;
+    for (int c = 0; c < 3; ++c) {  // shares of the area; a root off an edge stays on it
+      const Vec<double, 3> opposite = cross(corner[(c + 2) % 3] - corner[(c + 1) % 3], at - corner[(c + 1) % 3]);
+      root.weight[c] = std::max(dot(opposite, normal), 0.0);
+      sum += root.weight[c];
+    }
+    root.weight = sum > 0 ? (1 / sum) * root.weight : Vec<double, 3>::filled(1.0 / 3);
+    Vec<double, 3> off = at;
+    for (int c = 0; c < 3; ++c) off = off - root.weight[c] * corner[c];
+    root.off = transpose(root.frame) * off;
+  }
+  return roots;
+}
 
 /// All strands of a scene meet, whatever object they belong to.
 void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
@@ -45,7 +80,7 @@ void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
 
 }  // namespace
 
-RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
+RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
   RodSeed seed;
   Strands all;
   std::vector<Finding> findings;
@@ -58,7 +93,13 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
     if (scene.objects[o].is_curves()) continue;  // those are particles: sample_curves
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
-      add_strands(seed, strands, strand_rules(scene, o));
+      StrandRules rules = strand_rules(scene, o);
+      if (!hair.skin.empty()) {
+        const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
+        for (std::size_t s = 0; s < roots.size(); ++s) rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
+        seed.skin.insert(seed.skin.end(), roots.begin(), roots.end());
+      }
+      add_strands(seed, strands, rules);
       for (std::size_t s = 0; s < strand_count(strands); ++s) {
         const auto first = static_cast<std::size_t>(strands.start[s]);
         const std::span<const Vec<double, 3>> points = strand_points(strands, s);
@@ -74,6 +115,7 @@ RodSeed sample_hair(const Scene& scene, std::vector<std::string>& warnings) {
       findings.push_back({scene.file, 0, 0, fmt::format("/objects/{}/strands", o), error.what()});
     }
   }
+  for (const PairFriction& pair : scene.friction) seed.friction.push_back({pair.one, pair.other, pair.coefficient});
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);

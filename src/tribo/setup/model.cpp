@@ -40,6 +40,7 @@ Model build_model(const Scene& scene) {
     model.rod_scheme = object.strands->scheme;
     if (object.strands->method == HairMethod::mcadams) model.incompressibility = object.strands->incompressibility;
   }
+  model.strand_contact = scene.strand_contact;
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));

@@ -32,6 +32,7 @@ struct Model {
   std::vector<Object> objects;
   RodScheme rod_scheme = RodScheme::implicit;
   Incompressibility incompressibility = Incompressibility::bilateral;  ///< of hair with method mcadams
+  StrandContactSpec strand_contact;
   std::vector<ColliderSpec> colliders;
   std::vector<EmitterModel> emitters;
   std::vector<SinkSpec> sinks;

@@ -49,8 +49,11 @@ bool needs_frames(const StrandRules& rules, bool curved) {
 class StrandAdder {
  public:
   StrandAdder(RodSeed& seed, const StrandRules& rules)
-      : seed_(seed), rules_(rules), drive_(static_cast<std::int32_t>(seed.drives.size())) {
+      : seed_(seed), rules_(rules), drive_(static_cast<std::int32_t>(seed.drives.size())), tip_drive_(drive_) {
     seed_.drives.emplace_back(rules.motion);
+    if (!rules.tip_motion) return;
+    tip_drive_ = static_cast<std::int32_t>(seed.drives.size());
+    seed_.drives.emplace_back(*rules.tip_motion);
   }
 
   /// Returns whether it is curved at rest.
@@ -114,13 +117,18 @@ class StrandAdder {
     return before + after;
   }
 
-  /// By the last drive at a skinned root, by that of the body elsewhere.
+  /// By the last drive at a skinned root, by those of the body elsewhere.
   void hold(std::size_t first, std::size_t n) {
-    const RigidMotion rigid = rules_.motion.over(0, 0);
+    const RigidMotion root_motion = rules_.motion.over(0, 0);
+    const RigidMotion tip_motion = rules_.tip_motion ? rules_.tip_motion->over(0, 0) : root_motion;
     for (std::size_t i = 0; i < n; ++i) {
       const bool root = rules_.clamp_root && i < 2, tip = rules_.clamp_tip && i + 2 >= n;
       const bool skinned = root && !rules_.skin.empty();
-      seed_.drive.push_back(skinned ? static_cast<std::int32_t>(seed_.drives.size()) - 1 : root || tip ? drive_ : -1);
+      const RigidMotion& rigid = tip ? tip_motion : root_motion;
+      seed_.drive.push_back(skinned ? static_cast<std::int32_t>(seed_.drives.size()) - 1
+                            : tip   ? tip_drive_
+                            : root  ? drive_
+                                    : -1);
       if (skinned)
         seed_.v.push_back(Vec3::zero());
       else if (root || tip)
@@ -132,7 +140,7 @@ class StrandAdder {
 
   RodSeed& seed_;
   const StrandRules& rules_;
-  std::int32_t drive_;
+  std::int32_t drive_, tip_drive_;
 };
 
 }  // namespace

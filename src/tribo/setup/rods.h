@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,23 @@ struct RodDrive {
   explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
 };
 
+/// Friction between two objects, where it is not the smaller coefficient of the two.
+struct RodPairFriction {
+  int one = 0, other = 0;  ///< indices into Model::objects
+  double coefficient = 0;
+};
+
+/// Where a root is on a skin: a point of a triangle whose corners are vertices of a hybrid mesh, and a little off it.
+struct SkinRoot {
+  Vec<std::int32_t, 3> corner{};
+  Vec<double, 3> weight = Vec<double, 3>::zero();  ///< of the corners; sum 1
+  Mat<double, 3> frame = Mat<double, 3>::zero();   ///< of the triangle at time 0: edge, across, normal, as columns
+  Vec<double, 3> off = Vec<double, 3>::zero();     ///< from that point to the root, in this frame [m]
+};
+
 struct RodSeed {
   std::vector<RodBody> bodies;
+  std::vector<RodPairFriction> friction;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
 
   // of vertices
@@ -53,6 +69,7 @@ struct RodSeed {
   /// frame of the motion, as of time 0; so does the director of an edge between two vertices of the same drive.
   std::vector<std::int32_t> drive;
   std::vector<RodDrive> drives;
+  std::vector<SkinRoot> skin;  ///< of drives that are skinned, in their order
 
   // of edges
   std::vector<double> length;            ///< at rest [m]
@@ -80,6 +97,7 @@ struct StrandRules {
   /// Clamped ends: two vertices and the director between them follow the motion.
   bool clamp_root = true, clamp_tip = false;
   Motion motion;
+  std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
   std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
   /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
   bool keeps_shape = true;

@@ -64,9 +64,11 @@ struct RodMesh {
   Array<Real> length;        ///< of edges at rest; 0 where none begins [m]
   Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
   Array<Real> rest_twist;    ///< of joints
+  Array<Real> friction;      ///< Coulomb coefficients of pairs of bodies, bodies x bodies
   Array<Index> driven_vertex;
-  Array<Index> drive;                ///< of each driven vertex
+  Array<Index> drive;                ///< of each driven vertex; those that are skinned: -1 less their number
   Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
+  Array<SkinRoot> skin;              ///< of skinned drives
   Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
   Field<double, 3> anchor_director;  ///< of the edge that begins there
 };

@@ -5,37 +5,39 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
                                     RodState<Real>& state, RodWorkspace<Real>& rods,
-                                    StrandCollisions<Real>& collisions) {
+                                    StrandCollisions<Real>& collisions, const std::function<void()>& hold) {
   StrandContactReport report;
   if (mesh.vertices == 0) return report;
   StrandContactWork<Real>& work = collisions.work;
-  std::vector<Real> friction;
-  for (const RodBody& body : mesh.body) friction.push_back(static_cast<Real>(body.friction));
-  copy_to_device(ex, friction.data(), work.friction, static_cast<Index>(friction.size()));
-
   if (rules.count_grid) report.missed_grid = find_crossings(ex, mesh, state, dt, work.pads, collisions.crossings);
-  segment_compliance(ex, mesh, rods, work.compliance);
-  work.pair_count = find_proximity(ex, rules.proximity, mesh, state, dt, work.friction, work.pads, work.pairs);
+  work.pair_count = 0;
+  if (rules.form != ImpulseForm::none) {
+    segment_compliance(ex, mesh, rods, work.compliance);
+    work.pair_count = find_proximity(ex, rules.proximity, mesh, state, dt, work.pads, work.pairs);
+  }
   report.pairs = work.pair_count;
   if (report.pairs > 0) {
     prepare_pairs(ex, mesh, 0, work);
     apply_impulses(ex, rules.form, rules.iterations, mesh, state, rods, work);
   }
-  if (!rules.fail_safe && !rules.count_missed) return report;
+  if (hold) hold();
+  const bool safe_guarded = rules.fail_safe && rules.form != ImpulseForm::none;
+  if (!safe_guarded && !rules.count_missed) return report;
   FailSafeRules rounds = rules.rounds;
-  if (!rules.fail_safe) rounds.rounds = 0;
+  if (!safe_guarded) rounds.rounds = 0;
   const FailSafeReport safe =
-      prevent_crossings(ex, rounds, rules.form, mesh, dt, state, rods, work, collisions.crossings);
+      prevent_crossings(ex, rounds, rules.form, mesh, dt, state, rods, work, collisions.crossings, hold);
   report.missed_pairs = safe.before;
   report.missed = safe.after;
   report.rounds = safe.rounds;
-  report.clean = safe.clean();
+  report.clean = !safe_guarded || safe.clean();
   return report;
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                \
   template StrandContactReport collide_strands(Exec&, const StrandContactRules&, const RodMesh<Real>&, double, \
-                                               RodState<Real>&, RodWorkspace<Real>&, StrandCollisions<Real>&);
+                                               RodState<Real>&, RodWorkspace<Real>&, StrandCollisions<Real>&,     \
+                                               const std::function<void()>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/scene/contact.h"
 #include "tribo/stages/rod/crossings.h"
 
 /// \file
@@ -8,19 +9,14 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-struct StrandContactRules {
+struct StrandContactRules : StrandContactSpec {
   ProximityRules proximity;
-  ImpulseForm form = ImpulseForm::plain;
-  int iterations = 5;
-  bool fail_safe = true;
   FailSafeRules rounds;
-  bool count_grid = false;   ///< crossings before any impulse too: one more search
-  bool count_missed = true;  ///< where there is no fail-safe, which counts anyway
 };
 
 struct StrandContactReport {
   Index pairs = 0;             ///< near enough to touch
-  CrossingCount missed_grid;   ///< before any impulse
+  CrossingCount missed_grid;   ///< before any impulse, if counted
   CrossingCount missed_pairs;  ///< by the impulses alone
   CrossingCount missed;        ///< by all: what really passes
   int rounds = 0;              ///< of the fail-safe
@@ -36,10 +32,12 @@ struct StrandCollisions {
   std::size_t bytes() const { return work.bytes() + crossings.bytes(); }
 };
 
-/// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`.
+/// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`. `hold` is called after
+/// impulses and before crossings are looked for: what has the last word over velocities, as colliders have, must not
+/// bring in crossings that nobody counts.
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
                                     RodState<Real>& state, RodWorkspace<Real>& rods,
-                                    StrandCollisions<Real>& collisions);
+                                    StrandCollisions<Real>& collisions, const std::function<void()>& hold = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -88,7 +88,8 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
                                  double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
-                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings) {
+                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
+                                 const std::function<void()>& hold) {
   FailSafeReport report;
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   while (!report.clean() && report.rounds < rules.rounds) {
@@ -98,6 +99,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
     work.pair_count = kept + report.after.pairs;
     prepare_pairs(ex, mesh, kept, work);
     apply_impulses(ex, form, rules.iterations, mesh, state, rods, work);
+    if (hold) hold();
     report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
     ++report.rounds;
   }
@@ -109,7 +111,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
                                         SegmentPads<Real>&, Array<Crossing<Real>>&);                                \
   template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, ImpulseForm, const RodMesh<Real>&, double, \
                                             RodState<Real>&, RodWorkspace<Real>&, StrandContactWork<Real>&,         \
-                                            Array<Crossing<Real>>&);
+                                            Array<Crossing<Real>>&, const std::function<void()>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

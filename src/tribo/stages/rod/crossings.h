@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "tribo/stages/rod/impulses.h"
 
 /// \file
@@ -114,10 +116,11 @@ struct FailSafeReport {
 
 /// Crossings become pairs, without friction, that keep the least of dmin and 0.9 of their gap; then all pairs are
 /// iterated again, until none cross. Where crossings are left, the step should be taken again with half of dt. After
-/// `apply_impulses`; 0 rounds only count.
+/// `apply_impulses`; 0 rounds only count. `hold`, if given, has the last word over the velocities of each round.
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
                                  double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
-                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings);
+                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
+                                 const std::function<void()>& hold = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -27,11 +27,11 @@ struct MoveDriven {
   const Index* vertex;
   const Index* drive;
   const Index* holds;
-  const RodDriveStep* drives;
+  const RodDriveStep *keyed, *skinned;
   FieldView<const double, 3> anchor, anchor_director;
   FieldView<Real, 3> x_next, tail_next, director_next;
   TRIBO_HD void operator()(Index d) const {
-    const RodDriveStep& at = drives[drive[d]];
+    const RodDriveStep& at = drive_of(keyed, skinned, drive[d]);
     const Vec<double, 3> place = at.rotation * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.at;
     for (int k = 0; k < 3; ++k) {
       const Real rounded = static_cast<Real>(place[k]);
@@ -224,7 +224,7 @@ template <class Real>
 void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
   work.director_next.resize_discard(mesh.vertices);
   parallel_for(ex, "rods", mesh.driven,
-               MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(),
+               MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(), work.skin.data(),
                                 view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
                                 view(work.director_next)});
   // Theta moves little in a step, and what a step leaves undone the next one does.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/scene/contact.h"
 #include "tribo/stages/rod/proximity.h"
 
 /// \file
@@ -9,13 +10,7 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-enum class ImpulseForm {
-  /// Each iteration adds what is still missing, with friction bounded by its own normal impulse. Stops crossings best.
-  plain,
-  /// Impulses of a pair are summed over the iterations and their sum is bounded, so that later iterations can take
-  /// back what earlier ones gave too much: friction of strands around strands (capstan). Wants 20 iterations or more.
-  accumulated
-};
+using ImpulseForm = StrandContactSpec::Form;
 
 template <class Real>
 struct PairImpulse {
@@ -33,7 +28,6 @@ struct StrandContactWork {
   Array<PairImpulse<Real>> impulse;  ///< of pairs
   Array<Index> active;               ///< 1 of pairs that push
   Array<SegmentCompliance<Real>> compliance;
-  Array<Real> friction;         ///< of bodies
   Array<std::uint64_t> owner;   ///< segments of the pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
   Array<Index> incident_start;  ///< of each segment
@@ -46,7 +40,7 @@ struct StrandContactWork {
   RadixSorter sorter;
 
   std::size_t bytes() const {
-    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + compliance.bytes() + friction.bytes() +
+    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + compliance.bytes() +
            owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
            coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
   }

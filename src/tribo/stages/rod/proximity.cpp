@@ -24,7 +24,7 @@ struct MayTouch {
   FieldView<const Real, 3> v;
   const Real *length, *radius, *inverse_mass, *friction;
   const Index *vertex_strand, *strand_body;
-  Index vertices;
+  Index vertices, bodies;
   double dt, delta;
 
   TRIBO_HD bool operator()(Index i, Index j, Item& pair) const {
@@ -54,7 +54,7 @@ struct MayTouch {
     pair.b = static_cast<Real>(b);
     pair.n = cast<Real>(n);
     pair.target = static_cast<Real>(-max(distance - dmin, 0.0) / dt);
-    pair.friction = min(friction[strand_body[vertex_strand[i]]], friction[strand_body[vertex_strand[j]]]);
+    pair.friction = friction[strand_body[vertex_strand[i]] * bodies + strand_body[vertex_strand[j]]];
     return true;
   }
 
@@ -91,7 +91,7 @@ struct MayTouch {
 
 template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
-                     double dt, const Array<Real>& friction, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
+                     double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
   sort_into_pads(ex, mesh, state, dt, BoxReach::any_direction, 0.5 * rules.delta, pads);
   return find_pairs<Real>(ex, "strand contact", mesh, pads,
                           MayTouch<Real>{{view(state.x), view(state.x_tail)},
@@ -99,10 +99,11 @@ Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>&
                                          mesh.length.data(),
                                          mesh.radius.data(),
                                          mesh.inverse_mass.data(),
-                                         friction.data(),
+                                         mesh.friction.data(),
                                          mesh.vertex_strand.data(),
                                          mesh.strand_body.data(),
                                          mesh.vertices,
+                                         mesh.bodies,
                                          dt,
                                          rules.delta},
                           pairs);
@@ -110,7 +111,7 @@ Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>&
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
   template Index find_proximity(Exec&, const ProximityRules&, const RodMesh<Real>&, const RodState<Real>&, double, \
-                                const Array<Real>&, SegmentPads<Real>&, Array<StrandPair<Real>>&);
+                                SegmentPads<Real>&, Array<StrandPair<Real>>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -71,10 +71,9 @@ struct ProximityRules {
 };
 
 /// Pairs with d - dmin <= |v_rel| dt, dmin the sum of the radii: those that could touch within dt. Their target is
-/// gap-aware: -(d - dmin) / dt, or 0 where d < dmin already. Returns their number. Friction is the lesser of the
-/// bodies' coefficients, in `friction` by bodies; K is left to `prepare_pairs`.
+/// gap-aware: -(d - dmin) / dt, or 0 where d < dmin already. Returns their number. K is left to `prepare_pairs`.
 template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
-                     double dt, const Array<Real>& friction, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs);
+                     double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -24,7 +24,7 @@ struct RodDriveStep {
   Vec<double, 3> shift, at;
 };
 /// Along the chord, so that velocity and place agree.
-inline RodDriveStep drive_between(const Pose& from, const Pose& to, double dt) {
+TRIBO_HD RodDriveStep drive_between(const Pose& from, const Pose& to, double dt) {
   return {(to.rotation - from.rotation) * (1 / dt), to.rotation, (1 / dt) * (to.at - from.at), to.at};
 }
 
@@ -33,7 +33,6 @@ struct RodConstants {
   Vec<Real, 3> gravity = Vec<Real, 3>::zero();  ///< zero where the grid adds it [m/s^2]
   RodScheme scheme = RodScheme::implicit;
   std::vector<RodDrive> drives;
-  std::vector<RodDriveStep> skin;  ///< of drives that are skinned, in their order, for the step that comes
 };
 
 /// How much of each stiffness goes into the matrix, and how much of it times velocity to the right-hand side; of one
@@ -80,16 +79,22 @@ struct RodWorkspace {
   Array<Real> frame;
   Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
   Field<Real, 3> x_next, tail_next, director_next;
-  Array<RodDriveStep> drives;
+  Array<RodDriveStep> drives;  ///< by keyframes
+  Array<RodDriveStep> skin;    ///< of skinned ones: whoever has the skin sets them before `rod_step`
   Array<RodWeights<Real>> weights;
 
   std::size_t bytes() const {
     return factor.bytes() + solution.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
-           director_next.bytes() + drives.bytes() + weights.bytes();
+           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes();
   }
 };
 
-/// Poses and velocities of the drives in a step, on the device.
+/// Of a driven vertex, by RodMesh::drive.
+TRIBO_HD const RodDriveStep& drive_of(const RodDriveStep* keyed, const RodDriveStep* skinned, Index drive) {
+  return drive < 0 ? skinned[-1 - drive] : keyed[drive];
+}
+
+/// Poses and velocities of the drives by keyframes in a step, on the device.
 template <class Real>
 void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work);
 

@@ -213,6 +213,16 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   const std::vector<Real> rows = rows_of<Real>(seed, groups);
   copy_to_device(ex, rows.data(), mesh.row, static_cast<Index>(rows.size()));
 
+  std::vector<Real> friction;
+  for (const RodBody& a : seed.bodies)
+    for (const RodBody& b : seed.bodies) {
+      double mu = std::min(a.friction, b.friction);
+      for (const RodPairFriction& pair : seed.friction)
+        if ((pair.one == a.object && pair.other == b.object) || (pair.one == b.object && pair.other == a.object))
+          mu = pair.coefficient;
+      friction.push_back(static_cast<Real>(mu));
+    }
+  copy_to_device(ex, friction.data(), mesh.friction, static_cast<Index>(friction.size()));
   send(mesh.mass, vertices, [&](std::size_t i) { return seed.mass[i]; });
   send(mesh.inverse_mass, vertices, [&](std::size_t i) { return seed.drive[i] < 0 ? 1 / seed.mass[i] : 0.0; });
   send(mesh.radius, vertices, [&](std::size_t i) { return seed.radius[i]; });
@@ -236,7 +246,12 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   };
   mesh.driven = static_cast<Index>(driven.size());
   send(mesh.driven_vertex, driven.size(), [&](std::size_t d) { return driven[d]; });
-  send(mesh.drive, driven.size(), [&](std::size_t d) { return seed.drive[driven[d]]; });
+  std::vector<Index> number;  // of drives, apart for those by keyframes and skinned ones
+  Index keyed = 0, skinned = 0;
+  for (const RodDrive& drive : seed.drives) number.push_back(drive.skinned ? -1 - skinned++ : keyed++);
+  send(mesh.drive, driven.size(),
+       [&](std::size_t d) { return number[static_cast<std::size_t>(seed.drive[driven[d]])]; });
+  copy_to_device(ex, seed.skin.data(), mesh.skin, static_cast<Index>(seed.skin.size()));
   send(mesh.holds, driven.size(),
        [&](std::size_t d) { return holds_edge(seed, driven[d], has_edge[driven[d]] != 0) ? 1 : 0; });
   for (int k = 0; k < 3; ++k) {

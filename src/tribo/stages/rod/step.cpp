@@ -313,11 +313,11 @@ template <class Real>
 struct DriveVelocity {
   const Index* vertex;
   const Index* drive;
-  const RodDriveStep* drives;
+  const RodDriveStep *keyed, *skinned;
   FieldView<const double, 3> anchor;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index d) const {
-    const RodDriveStep& at = drives[drive[d]];
+    const RodDriveStep& at = drive_of(keyed, skinned, drive[d]);
     const Vec<double, 3> velocity = at.turn * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.shift;
     for (int k = 0; k < 3; ++k) v[k][vertex[d]] = static_cast<Real>(velocity[k]);
   }
@@ -355,10 +355,8 @@ struct JoinRodBounds {
 template <class Real>
 void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work) {
   std::vector<RodDriveStep> steps;
-  std::size_t skinned = 0;
   for (const RodDrive& drive : constants.drives)
-    steps.push_back(drive.skinned ? constants.skin[skinned++]
-                                  : drive_between(drive.motion.pose(time), drive.motion.pose(time + dt), dt));
+    if (!drive.skinned) steps.push_back(drive_between(drive.motion.pose(time), drive.motion.pose(time + dt), dt));
   copy_to_device(ex, steps.data(), work.drives, static_cast<Index>(steps.size()));
 }
 
@@ -387,8 +385,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
               RodState<Real>& state, RodWorkspace<Real>& work) {
   place_rod_drives(ex, constants, time, dt, work);
   parallel_for(ex, "rods", mesh.driven,
-               DriveVelocity<Real>{mesh.driven_vertex.data(), mesh.drive.data(), work.drives.data(), view(mesh.anchor),
-                                   view(state.v)});
+               DriveVelocity<Real>{mesh.driven_vertex.data(), mesh.drive.data(), work.drives.data(), work.skin.data(),
+                                   view(mesh.anchor), view(state.v)});
   std::vector<RodWeights<Real>> weights;
   for (const RodBody& body : mesh.body) weights.push_back(weights_of<Real>(body, constants.scheme, dt));
   copy_to_device(ex, weights.data(), work.weights, static_cast<Index>(weights.size()));

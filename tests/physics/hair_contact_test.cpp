@@ -1,0 +1,167 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "solid_scenes.h"
+
+/// \file
+/// Contact of hair as a scene has it: strands that meet strands, and roots that go with something that moves.
+
+namespace tribo::test {
+namespace {
+
+/// A bundle falls on one across it that is held at both ends; `contact` is the block of that name, `more` are keys of the
+/// scene.
+std::string crossed_bundles(const std::string& contact, double speed, double dt, const std::string& more = "") {
+  return fmt::format(
+      R"({{"tribo": 1, "fps": 100, "duration": 1, "grid": {{"dx": 0.004}}, "time": {{"dt_max": {}, "cfl": 0.6}},
+           "strand_contact": {}, {}
+           "objects": [
+             {{"name": "lower", "type": "hair", "radius": 2e-4, "segments": 16, "youngs_modulus": 1e9, "friction": 0.3,
+               "tips": "clamped", "rotation": {{"axis": [0, 0, 1], "degrees": 90}},
+               "strands": {{"tube": {{"count": 7, "length": 0.06, "spacing": 0.002, "jitter": 0.1}}}}}},
+             {{"name": "upper", "type": "hair", "radius": 2e-4, "segments": 16, "youngs_modulus": 1e9, "friction": 0.3,
+               "roots": "free", "at": [0, 0.006, 0], "rotation": {{"axis": [1, 0, 0], "degrees": 90}}, "seed": 3,
+               "velocity": [0, {}, 0],
+               "strands": {{"tube": {{"count": 7, "length": 0.06, "spacing": 0.002, "jitter": 0.1}}}}}}]}})",
+      dt, contact, more, -speed);
+}
+std::int64_t frames(Simulation& simulation, int count) {
+  std::int64_t missed = 0;
+  for (int i = 0; i < count; ++i) {
+    simulation.advance_frame();
+    missed += simulation.progress().strands.missed;
+  }
+  return missed;
+}
+
+/// Promise: with the fail-safe no segment passes through another, at whatever speed and step; the bundle that fell stays
+/// above the one it fell on. Without contact it falls through, and what passes is counted.
+TEST(HairContact, NoStrandPassesThroughAnother) {
+  for (const double speed : {1.0, 4.0}) {
+    Simulation simulation = simulate(crossed_bundles("{}", speed, 0.002));
+    EXPECT_EQ(frames(simulation, 4), 0) << speed;
+    EXPECT_GT(center(simulation.measure()[1])[1], center(simulation.measure()[0])[1]) << speed;
+  }
+  Simulation through = simulate(crossed_bundles(R"({"impulses": "none"})", 1, 0.002));
+  EXPECT_GT(frames(through, 4), 40);
+  EXPECT_LT(center(through.measure()[1])[1], -0.01);
+}
+
+/// Promise: momentum is exchanged, not lost: free bundles that meet keep theirs.
+TEST(HairContact, KeepsMomentum) {
+  std::string text = crossed_bundles("{}", 2, 0.002, R"("gravity": [0, 0, 0], "precision": "double",)");
+  const std::string held = R"("tips": "clamped")";
+  text.replace(text.find(held), held.size(), R"("roots": "free")");
+  Simulation simulation = simulate(text);
+  const auto momentum = [&] {
+    const std::vector<ObjectSums> sums = simulation.measure();
+    return sums[0].momentum + sums[1].momentum;
+  };
+  const Vec<double, 3> before = momentum();
+  frames(simulation, 2);
+  EXPECT_LT(norm(momentum() - before), 1e-9 * norm(before));
+  EXPECT_LT(simulation.measure()[0].momentum[1], 0.1 * before[1]);  // and was exchanged
+}
+
+/// Promise: `friction` of the scene says what two objects of hair do to each other, whatever their own coefficients are:
+/// a strand lies across two that slope by 20 degrees, and slides where mu < tan 20 = 0.364.
+TEST(HairContact, PairsHaveTheFrictionThatTheSceneSays) {
+  for (const double friction : {0.1, 0.6}) {
+    Simulation simulation = simulate(fmt::format(
+        R"({{"tribo": 1, "fps": 50, "duration": 1, "grid": {{"dx": 0.05}}, "time": {{"dt_max": 0.001}},
+             "precision": "double", "gravity": [{}, {}, 0],
+             "friction": [{{"between": "rail", "and": "rod", "coefficient": {}}}],
+             "objects": [
+               {{"name": "rail", "type": "hair", "radius": 0.002, "segments": 20, "youngs_modulus": 1e11, "tips": "clamped",
+                 "stretch_scale": 1, "rotation": {{"axis": [0, 0, 1], "degrees": -90}}, "friction": 1,
+                 "strands": {{"tube": {{"count": 2, "length": 1, "spacing": 0.1}}}}}},
+               {{"name": "rod", "type": "hair", "radius": 0.002, "segments": 11, "youngs_modulus": 1e9, "roots": "free",
+                 "friction": 0, "at": [-0.02, 0.004, 0], "rotation": {{"axis": [1, 0, 0], "degrees": 90}},
+                 "strands": {{"tube": {{"count": 1, "length": 0.4, "spacing": 0.1}}}}}}]}})",
+        9.81 * std::sin(pi / 9), -9.81 * std::cos(pi / 9), friction));
+    // The two rails lie apart in z, so that the rod rests on both.
+    const Points start = state_column(simulation, "rod.x");
+    ASSERT_GT(std::abs(start[0][2] - start[21][2]), 0.05) << "rails are not side by side";
+    frames(simulation, 15);
+    const double slope = std::sin(pi / 9) - friction * std::cos(pi / 9);
+    const double expected = std::max(0.0, 9.81 * slope) * simulation.time();
+    EXPECT_NEAR(velocity(simulation.measure()[1])[0], expected, 0.08 * 9.81 * simulation.time() * std::sin(pi / 9))
+        << friction;
+  }
+}
+
+TEST(HairContact, ResumesWithTheSameBytes) {
+  const std::string text = crossed_bundles("{}", 2, 0.002);
+  Simulation whole = simulate(text);
+  whole.advance_frame();
+  for (int i = 0; i < 3; ++i) whole.step();
+  Simulation resumed = simulate(text);
+  resumed.restore(whole.checkpoint());
+  frames(whole, 2);
+  frames(resumed, 2);
+  EXPECT_EQ(resumed.state_hash(), whole.state_hash());
+  EXPECT_GT(whole.progress().strands.pairs, 0);
+  EXPECT_EQ(resumed.progress().strands.pairs, whole.progress().strands.pairs);
+}
+
+/// Promise: clamped tips go where `tip_motion` says, roots where `motion` says.
+TEST(HairContact, TipsHaveAMotionOfTheirOwn) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "fps": 50, "duration": 1, "grid": {"dx": 0.05}, "time": {"dt_max": 0.002}, "precision": "double",
+          "objects": [{"type": "hair", "radius": 0.002, "segments": 12, "youngs_modulus": 1e8, "tips": "clamped",
+            "strands": {"tube": {"count": 1, "length": 0.4, "spacing": 0.1}},
+            "motion": [{"time": 0}, {"time": 0.2, "at": [0.1, 0, 0]}],
+            "tip_motion": [{"time": 0, "at": [0.05, 0, 0]},
+                           {"time": 0.2, "at": [0.05, -0.02, 0], "rotation": {"axis": [0, 1, 0], "degrees": 90}}]}]})");
+  const Points before = state_column(simulation, "rod.x");
+  frames(simulation, 10);
+  const Points after = state_column(simulation, "rod.x");
+  EXPECT_NEAR(norm(after[0] - before[0] - Vec<double, 3>{{0.1, 0, 0}}), 0, 1e-12);
+  // From 5 cm beside the axis a quarter of a turn leads to 5 cm behind it.
+  const Vec<double, 3> tip = before.back() - Vec<double, 3>{{0.05, 0, 0}};
+  const Vec<double, 3> expected{{0.05 + tip[2], tip[1] - 0.02, -tip[0]}};
+  EXPECT_NEAR(norm(after.back() - expected), 0, 1e-12);
+}
+
+/// A block with hair on it; `block` are its keys.
+std::string furry_block(const std::string& block) {
+  return fmt::format(
+      R"({{"tribo": 1, "fps": 50, "duration": 1, "grid": {{"dx": 0.05}}, "time": {{"dt_max": 0.001}}, "precision": "double",
+           "materials": {{"rubber": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}}}},
+           "objects": [{{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": 0.2}}, "material": "rubber",
+                         "element_size": 0.1, {}}},
+                       {{"name": "fur", "type": "hair", "skin": "block", "radius": 3e-4, "segments": 6,
+                         "strands": {{"scalp": {{"shape": {{"box": 0.2}}, "count": 12, "length": 0.06}}}}}}]}})",
+      block);
+}
+
+/// Promise: roots on a skin go with it. On a block that is turned by keyframes they are where the rotation puts them;
+/// on one that falls freely and wobbles they keep their places on its surface.
+TEST(HairContact, RootsGoWithTheirSkin) {
+  Simulation turned = simulate(furry_block(
+      R"("kinematic": true, "motion": [{"time": 0}, {"time": 0.1, "at": [0.3, 0, 0], "rotation": {"degrees": 90}}])"));
+  const Points before = state_column(turned, "rod.x");
+  frames(turned, 5);
+  const Points after = state_column(turned, "rod.x");
+  for (std::size_t s = 0; s < 12; ++s)
+    for (const std::size_t i : {7 * s, 7 * s + 1}) {
+      const Vec<double, 3> expected{{0.3 - before[i][1], before[i][0], before[i][2]}};
+      EXPECT_LT(norm(after[i] - expected), 1e-4) << s;
+    }
+
+  Simulation falling = simulate(furry_block(R"("angular_velocity": [2, 3, 1])"));
+  const Points start = state_column(falling, "rod.x"), block_start = vertices(falling);
+  frames(falling, 10);
+  const Points roots = state_column(falling, "rod.x"), block = vertices(falling);
+  for (std::size_t s = 0; s < 12; ++s) {
+    std::size_t nearest = 0;
+    for (std::size_t i = 0; i < block.size(); ++i)
+      if (norm(block_start[i] - start[7 * s]) < norm(block_start[nearest] - start[7 * s])) nearest = i;
+    EXPECT_NEAR(norm(block[nearest] - roots[7 * s]), norm(block_start[nearest] - start[7 * s]), 5e-3) << s;
+    EXPECT_GT(norm(roots[7 * s] - start[7 * s]), 0.05);
+  }
+}
+
+}  // namespace
+}  // namespace tribo::test
