@@ -122,7 +122,7 @@ TEST(Curves, KeepMomenta) {
   const double lever = 0.1 * norm(before.momentum);
   const double lost = norm(after.angular_momentum - before.angular_momentum) / lever;
   RecordProperty("angular_momentum_lost", fmt::format("{:.2e} of p L/2", lost));
-  EXPECT_LT(lost, 1e-3);
+  EXPECT_LT(lost, 1e-4);
   EXPECT_LT(after.kinetic + after.elastic, 1.001 * (before.kinetic + before.elastic));
 }
 
@@ -137,7 +137,7 @@ TEST(Curves, CrossedStrandsDoNotPass) {
       gap = std::min(gap, upper[10][1] - lower[10][1]);
     }
     RecordProperty(fmt::format("gap_at_{}_m_s", speed), fmt::format("{:.3f} dx", gap / 0.01));
-    EXPECT_GT(gap, 0.1 * 0.01) << speed;
+    EXPECT_GT(gap, 0.8 * 0.01) << speed;
     const std::vector<ObjectSums> sums = crossing.simulation.measure();
     EXPECT_LT(velocity(sums[0])[1], -0.05 * speed) << "the lower one is pushed along";
   }
@@ -158,7 +158,7 @@ double slip_left(const char* method, double spacing) {
 TEST(Curves, ShareVelocitiesWithinACell) {
   const double near = slip_left("mpm", 0.005), far = slip_left("mpm", 0.035), rods = slip_left("hybrid", 0.005);
   RecordProperty("slip_left_after_20_ms", fmt::format("{:.3f} at half a cell, {:.3f} at 3.5 cells", near, far));
-  EXPECT_LT(near, 0.5);
+  EXPECT_LT(near, 0.3);
   EXPECT_NEAR(far, 1, 1e-9);
   EXPECT_NEAR(rods, 1, 1e-9);
 }
@@ -172,7 +172,7 @@ TEST(Curves, HangAsLongAsHookeSays) {
   curve.keys = R"("roots": "clamped", "drag": 20, "density": 2000)";  // k = 1e6 Pa
   Simulation simulation = simulate(scene_of(world, object_of(curve)));
   const Points before = points_of(simulation, 0);
-  run(simulation, 0.3);
+  run(simulation, 0.4);
   const Points after = points_of(simulation, 0);
   const std::size_t tip = before.size() - 1;
   const double free_length = norm(before[tip] - before[1]), sign = before[tip][1] < before[0][1] ? 1 : -1;
@@ -180,29 +180,29 @@ TEST(Curves, HangAsLongAsHookeSays) {
   ASSERT_EQ(sign, 1) << "it hangs from its root";
   const double longer = before[tip][1] - after[tip][1];
   RecordProperty("longer", fmt::format("{:.4f} mm, Hooke {:.4f} mm", 1e3 * longer, 1e3 * expected));
-  EXPECT_NEAR(longer, expected, 0.05 * expected);
-  for (int i = 0; i < 2; ++i) EXPECT_LT(norm(after[static_cast<std::size_t>(i)] - before[static_cast<std::size_t>(i)]), 1e-12);
+  EXPECT_NEAR(longer, expected, 0.02 * expected);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) EXPECT_LT(norm(after[i] - before[i]), 1e-12);
 }
 
 /// A level cantilever sags by rho A g l^4 / (8 E I): bending is that of rods.
 TEST(Curves, SagAsABeam) {
   World world;
-  world.gravity = 9.81;
+  world.gravity = 1;
   Curve curve;
   curve.keys = R"("roots": "clamped", "drag": 20)";
   std::string object = object_of(curve);
-  object.replace(object.find(R"("youngs_modulus": 1e7, "stretch_scale": 0.1)"), 43,
-                 R"("youngs_modulus": 2e9, "stretch_scale": 5e-4)");
+  const std::string limp = R"("youngs_modulus": 1e7, "stretch_scale": 0.1)";
+  object.replace(object.find(limp), limp.size(), R"("youngs_modulus": 2e8, "stretch_scale": 5e-3)");
   Simulation simulation = simulate(scene_of(world, object));
   const Points before = points_of(simulation, 0);
   run(simulation, 0.5);
   const Points after = points_of(simulation, 0);
   const std::size_t tip = before.size() - 1;
   const double l = norm(before[tip] - before[1]);
-  const double expected = 1300 * 9.81 * l * l * l * l / (8 * 2e9 * 1e-6 / 4);
+  const double expected = 1300 * l * l * l * l / (8 * 2e8 * 1e-6 / 4);
   const double sag = before[tip][1] - after[tip][1];
   RecordProperty("sag", fmt::format("{:.3f} mm, beam {:.3f} mm", 1e3 * sag, 1e3 * expected));
-  EXPECT_NEAR(sag, expected, 0.1 * expected);
+  EXPECT_NEAR(sag, expected, 0.05 * expected);
 }
 
 /// Colliders at nodes stop curves as they stop particles.

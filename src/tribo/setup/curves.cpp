@@ -34,7 +34,8 @@ void add_curve_body(CurveSeed& seed, const Strands& strands, const StrandRules& 
   CurveBody curve{body.object, {static_cast<std::int32_t>(seed.first.size()), 0}, law, rules.material.density};
   const double EA_per_area = rules.material.youngs_modulus * rules.material.stretch_scale;
   for (std::int32_t s = body.strands.begin; s < body.strands.end; ++s)
-    for (std::int32_t i = rods.start[static_cast<std::size_t>(s)]; i < rods.start[static_cast<std::size_t>(s) + 1]; ++i) {
+    for (std::int32_t i = rods.start[static_cast<std::size_t>(s)]; i < rods.start[static_cast<std::size_t>(s) + 1];
+         ++i) {
       const auto v = static_cast<std::size_t>(i);
       rods.mass[v] *= 2.0 / 3;
       if (i + 1 == rods.start[static_cast<std::size_t>(s) + 1]) continue;

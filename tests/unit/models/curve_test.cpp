@@ -172,7 +172,7 @@ TEST(Curve, SlipsAtCoulombsBound) {
 TEST(Curve, FloatAgrees) {
   std::mt19937_64 random(5);
   const CurveLaw<double> law = yarn(0.4);
-  const CurveLaw<float> narrow{float(law.fiber), float(law.shear),  float(law.mu),
+  const CurveLaw<float> narrow{float(law.fiber),  float(law.shear),  float(law.mu),
                                float(law.lambda), float(law.across), float(law.along)};
   for (int k = 0; k < 200; ++k) {
     const Mat3 F = mapped(law, random_shape(random, 0.05));

@@ -70,14 +70,14 @@ struct CurveLaw {
            T(mu + lambda) * abs(e.sum) + T(mu) * e.difference;
   }
 
-  /// Return mapping (formulas C.5, with its corrections of the print): trial directions to normals on the yield surface.
-  /// The tangent stays. H below is the new section in the frame of the trial one; rotating it back into a triangle
-  /// would turn q2, q3 by as much the other way, and normals are what both make together.
+  /// Return mapping (formulas C.5, with its corrections of the print): trial directions to normals on the yield
+  /// surface. The tangent stays. H below is the new section in the frame of the trial one; rotating it back into a
+  /// triangle would turn q2, q3 by as much the other way, and normals are what both make together.
   template <class T>
   TRIBO_HD void project(const CodimFrame<T>& frame, Vec<T, 3>& d2, Vec<T, 3>& d3) const {
     const Vec<T, 3> q1 = column_of(frame.Q, 0), q2 = column_of(frame.Q, 1), q3 = column_of(frame.Q, 2);
     const Mat<T, 3>& R = frame.R;
-    const T least(1e-4);  // of a section's stretches: beyond, they are taken for that
+    const T least(1e-4);                         // of a section's stretches: beyond, they are taken for that
     if (!(R(2, 2) * R(1, 1) > least * least)) {  // inverted or flat: it has no logarithm and begins anew
       d2 = q2;
       d3 = q3;

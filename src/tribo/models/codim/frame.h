@@ -6,7 +6,8 @@
 /// \file
 /// Deformation of curves and surfaces in space (Jiang 2017, 3.3; formulas C.1, C.3). The columns of F are the deformed
 /// directions of an element, those along it first, then its normals, each over what it was at rest in an orthonormal
-/// frame. F = Q R tells apart what happens along and across: energies are functions of R, which is the identity at rest.
+/// frame. F = Q R tells apart what happens along and across: energies are functions of R, which is the identity at
+/// rest.
 
 namespace tribo {
 
@@ -19,8 +20,8 @@ TRIBO_HD void put_column(Mat<T, 3>& A, int j, const Vec<T, 3>& v) {
   for (int i = 0; i < 3; ++i) A(i, j) = v[i];
 }
 
-/// F = Q R with Q a rotation and R upper triangular; r11, r22 > 0, and r33 has the sign of det F, so that it passes zero
-/// smoothly where a normal is turned inside out.
+/// F = Q R with Q a rotation and R upper triangular; r11, r22 > 0, and r33 has the sign of det F, so that it passes
+/// zero smoothly where a normal is turned inside out.
 template <class T>
 struct CodimFrame {
   Mat<T, 3> Q, R;
@@ -49,8 +50,8 @@ struct CodimFrame {
     R(2, 2) = dot(q3, f3);
   }
 
-  /// dpsi/dF = Q M from G = dpsi/dR. The upper triangle of M is G; the rest follows from M R^T = S being symmetric, with
-  /// no division by r33.
+  /// dpsi/dF = Q M from G = dpsi/dR. The upper triangle of M is G; the rest follows from M R^T = S being symmetric,
+  /// with no division by r33.
   TRIBO_HD Mat<T, 3> piola(const Mat<T, 3>& G) const {
     Mat<T, 3> M = G;
     const T s12 = G(0, 1) * R(1, 1) + G(0, 2) * R(1, 2), s13 = G(0, 2) * R(2, 2), s23 = G(1, 2) * R(2, 2);

@@ -110,7 +110,8 @@ struct EvaluateElement {
       }
     }
     put_matrix(C_start, e, matrix_at(C, q));
-    // Of the particle's mass alone, a third of the element's: an upper bound, for vertices share its nodes (formulas J).
+    // Of the particle's mass alone, a third of the element's: an upper bound, for vertices share its nodes (formulas
+    // J).
     const Real section = Real(3) * stiffness * inverse_density[body[e]] / (dx * dx);
     rate2[e] = tangent_rate2[e] + section + (sum - sum);
   }
@@ -301,18 +302,18 @@ template <class Real>
 CurveBounds evaluate_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, Real dx,
                             const State<Real, 3>& particles, RodState<Real>& rods, CurveWorkspace<Real>& work) {
   const Particles<Real, 3>& p = particles.particles;
-  parallel_for(ex, "curves", mesh.vertices,
-               TakeCurveVertex<Real>{work.place.data(), view(p.x), view(p.v), view(rods.x), view(rods.x_tail),
-                                     view(rods.v)});
+  parallel_for(
+      ex, "curves", mesh.vertices,
+      TakeCurveVertex<Real>{work.place.data(), view(p.x), view(p.v), view(rods.x), view(rods.x_tail), view(rods.v)});
   work.pull.resize_discard(mesh.elements);
   work.slope.resize_discard(mesh.elements);
   work.C_start.resize_discard(mesh.elements);
   work.rate2.resize_discard(mesh.elements);
-  parallel_for(ex, "curves", mesh.elements,
-               EvaluateElement<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(),
-                                     mesh.inverse_density.data(), mesh.element_body.data(), mesh.volume.data(),
-                                     mesh.tangent_rate2.data(), p.m.c[0].data(), view(p.C), dx, view(work.pull),
-                                     view(work.slope), view(work.C_start), work.rate2.data()});
+  parallel_for(
+      ex, "curves", mesh.elements,
+      EvaluateElement<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(), mesh.inverse_density.data(),
+                            mesh.element_body.data(), mesh.volume.data(), mesh.tangent_rate2.data(), p.m.c[0].data(),
+                            view(p.C), dx, view(work.pull), view(work.slope), view(work.C_start), work.rate2.data()});
   constexpr Index none = 0x7fffffff;
   CurveBounds bounds = reduce(ex, "curves", mesh.elements, CurveBounds{0, none},
                               LoadCurveBounds<Real>{work.rate2.data()}, JoinCurveBounds{});
@@ -376,19 +377,19 @@ std::vector<double> curve_energies(Exec& ex, const CurveMesh<Real>& mesh, const 
   return energies;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                        \
-  template void load_curves(Exec&, const CurveSeed&, Index, double, CurveMesh<Real>&);                                 \
-  template void find_curves(Exec&, const CurveMesh<Real>&, const State<Real, 3>&, CurveWorkspace<Real>&);              \
-  template CurveBounds evaluate_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, Real,                      \
-                                       const State<Real, 3>&, RodState<Real>&, CurveWorkspace<Real>&);                 \
-  template void push_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, double, const RodState<Real>&,        \
-                            const CurveWorkspace<Real>&, State<Real, 3>&);                                             \
-  template void restore_curves(Exec&, const CurveMesh<Real>&, const Field<Real, 3>&, const CurveWorkspace<Real>&,      \
-                               State<Real, 3>&);                                                                       \
-  template void settle_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, const CurveWorkspace<Real>&,        \
-                              RodState<Real>&, RodWorkspace<Real>&, State<Real, 3>&);                                  \
-  template std::vector<double> curve_energies(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&,                     \
-                                              const RodState<Real>&, const State<Real, 3>&,                            \
+#define TRIBO_INSTANTIATE(Real)                                                                                   \
+  template void load_curves(Exec&, const CurveSeed&, Index, double, CurveMesh<Real>&);                            \
+  template void find_curves(Exec&, const CurveMesh<Real>&, const State<Real, 3>&, CurveWorkspace<Real>&);         \
+  template CurveBounds evaluate_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, Real,                 \
+                                       const State<Real, 3>&, RodState<Real>&, CurveWorkspace<Real>&);            \
+  template void push_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, double, const RodState<Real>&,   \
+                            const CurveWorkspace<Real>&, State<Real, 3>&);                                        \
+  template void restore_curves(Exec&, const CurveMesh<Real>&, const Field<Real, 3>&, const CurveWorkspace<Real>&, \
+                               State<Real, 3>&);                                                                  \
+  template void settle_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, const CurveWorkspace<Real>&,   \
+                              RodState<Real>&, RodWorkspace<Real>&, State<Real, 3>&);                             \
+  template std::vector<double> curve_energies(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&,                \
+                                              const RodState<Real>&, const State<Real, 3>&,                       \
                                               const CurveWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -9,9 +9,9 @@
 /// Curves in the grid (Jiang 2017; formulas C): particles at the vertices of strands and at the middle of each segment,
 /// an element. The latter keep the deformed directions of the segment in the columns of their F, the tangent first; the
 /// grid's velocity gradient carries F along as it does that of any particle, and after a step the tangent is put right
-/// by the vertices and the normals by the return mapping. Forces act before P2G (Jiang 2017, eqs. 5, 6): what an element
-/// does along its tangent changes the velocities of its vertices, what it does by its normals is a slope of momentum
-/// around its particle, as the stress of MLS-MPM is,
+/// by the vertices and the normals by the return mapping. Forces act before P2G (Jiang 2017, eqs. 5, 6): what an
+/// element does along its tangent changes the velocities of its vertices, what it does by its normals is a slope of
+/// momentum around its particle, as the stress of MLS-MPM is,
 ///   C_q -= dt D^-1 (V/m_q) sum_{beta > 1} (dpsi/dd_beta) d_beta^T,   D = dx^2/4,
 /// not symmetric by itself: only with the forces at the vertices is its torque zero.
 
@@ -45,9 +45,7 @@ struct CurveWorkspace {
   Field<Real, 9> C_start;  ///< of elements, at the start of the step [1/s]
   Array<Real> rate2;       ///< of elements: 1/dt^2 of the longest stable step; NaN where it is not finite [1/s^2]
 
-  std::size_t bytes() const {
-    return place.bytes() + pull.bytes() + slope.bytes() + C_start.bytes() + rate2.bytes();
-  }
+  std::size_t bytes() const { return place.bytes() + pull.bytes() + slope.bytes() + C_start.bytes() + rate2.bytes(); }
 };
 
 template <class Real>
