@@ -375,17 +375,27 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
   constexpr double usual_damping = 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
-                               "of bending and twist: this times stiffness times velocity", usual_damping);
+                               "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
+                               "damping but the grid's", usual_damping);
   rod.stretch_damping =
       in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
+  hair.curve.contact_stiffness =
+      in.number("contact_stiffness", "Pa", above(0),
+                "with method \"mpm\": how stiff what strands share a cell with is against being pressed together",
+                hair.curve.contact_stiffness);
+  hair.curve.contact_shear = in.number(
+      "contact_shear", "Pa", at_least(0),
+      "with method \"mpm\": how stiff it is against slip along strands, until `friction` lets go; 0: no friction along "
+      "them; by default half of contact_stiffness",
+      0.5 * hair.curve.contact_stiffness);
 }
 
 const std::vector<EnumWord<HairMethod>> hair_methods{
     {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
     {{"mcadams", "the same, and their volume is an incompressible fluid (after McAdams 2009), to compare with"},
      HairMethod::mcadams},
-    {{"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"}, HairMethod::mpm}};
+    {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm}};
 const std::vector<EnumWord<Incompressibility>> incompressibilities{
     {{"bilateral", "it neither gives way nor opens"}, Incompressibility::bilateral},
     {{"clamped", "where it is thinner than at the start and opens, it may"}, Incompressibility::clamped},
@@ -398,8 +408,6 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
   StrandsSpec hair;
   hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
-  if (hair.method == HairMethod::mpm && !in.describing())
-    in.complain("method", "\"mpm\" is not there yet; use \"hybrid\"");
   hair.incompressibility =
       enum_choice(in, "incompressibility", incompressibilities,
                   "of method `mcadams`: what the volume of hair may do; the same for all of a scene",

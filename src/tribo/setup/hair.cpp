@@ -13,9 +13,8 @@
 #include "tribo/setup/strand_grid.h"
 
 namespace tribo {
-namespace {
 
-StrandRules rules_of(const Scene& scene, std::size_t o) {
+StrandRules strand_rules(const Scene& scene, std::size_t o) {
   const ObjectSpec& object = scene.objects[o];
   const StrandsSpec& hair = *object.strands;
   StrandRules rules;
@@ -33,6 +32,8 @@ StrandRules rules_of(const Scene& scene, std::size_t o) {
   rules.velocity = object.velocity;
   return rules;
 }
+
+namespace {
 
 /// Places of the roots on the surface of a solid, each on the triangle that is nearest to it.
 std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids, const std::string& name,
@@ -118,9 +119,10 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
     if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source))
       for (const std::string& note : file->content->notes)
         warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, scene.objects[o].name, note));
+    if (scene.objects[o].is_curves()) continue;  // those are particles: sample_curves
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
-      StrandRules rules = rules_of(scene, o);
+      StrandRules rules = strand_rules(scene, o);
       if (!hair.skin.empty()) {
         const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s) rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
@@ -149,7 +151,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands && !scene.strand_grid.on) {
+    if ((!object.strands || object.is_curves()) && !scene.strand_grid.on) {
       warnings.push_back("object '" + object.name +
                          "' passes through hair, which meets particles and meshes on its grid; set "
                          "strand_contact.grid.on to true");
