@@ -426,21 +426,21 @@ class ElasticSolve {
   /// Gradient and tangents at the present velocities.
   void evaluate() {
     const SolidState<Real>& now = state_;
-    each_body(constants_, mesh_, [&](const auto& law, std::size_t b) {
-      const TetAccess<Real> tets(mesh_, mesh_.body[b]);
+    each_body(constants_, mesh_, [&](const auto& law, double /*density*/, const SolidBody& body) {
+      const TetAccess<Real> tets(mesh_, body);
       for_each_pack(ex_, "linearize", tets.packs(),
                     LinearizeTets<Real, std::decay_t<decltype(law)>>{tets,
                                                                      {view(now.x)},
                                                                      {work_.velocity.data()},
                                                                      law,
-                                                                     static_cast<Real>(mesh_.body[b].damping),
+                                                                     static_cast<Real>(body.damping),
                                                                      static_cast<Real>(dt_),
                                                                      work_.corner.data(),
                                                                      view(work_.tangent)});
     });
-    parallel_for(ex_, "linearize", mesh_.vertices,
-                 GradientOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.velocity.data(),
-                                        work_.gradient.data()});
+    for_each_pack(ex_, "linearize", mesh_.vertices,
+                  GradientOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.velocity.data(),
+                                         work_.gradient.data()});
   }
 
   void apply() {
@@ -450,9 +450,9 @@ class ElasticSolve {
     const TetAccess<Real> tets(mesh_, all);
     for_each_pack(ex_, "apply", tets.packs(),
                   ApplyTets<Real>{tets, {work_.direction.data()}, view(kept.tangent), work_.corner.data()});
-    parallel_for(ex_, "apply", mesh_.vertices,
-                 ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.direction.data(),
-                                       work_.product.data()});
+    for_each_pack(ex_, "apply", mesh_.vertices,
+                  ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.direction.data(),
+                                        work_.product.data()});
   }
 
   /// Conjugate gradients for the Newton step. The error left, measured by the system itself, is what later iterations
@@ -460,9 +460,9 @@ class ElasticSolve {
   /// asked of velocities. Returns residual . step.
   double solve_linear(double target, std::int64_t& iterations) {
     const ElasticWorkspace<Real>& kept = work_;
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
-                                   view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
+    for_each_pack(ex_, "solve", mesh_.vertices,
+                  InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
+                                    view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
     const auto inverse = view(kept.inverse_block);
     parallel_for(ex_, "solve", mesh_.vertices,
                  BeginLinear<Real>{work_.gradient.data(), inverse, work_.residual.data(), work_.direction.data(),
