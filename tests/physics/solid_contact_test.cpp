@@ -277,9 +277,9 @@ TEST(SolidContact, ABodyTouchesItself) {
 /// back to one must not be more than another lost. Undamped, so that all energy there is shows; 1.5 times that of the
 /// start where what is pressed is pushed back as fast.
 TEST(SolidContact, ACrumpledSheetGainsNoEnergy) {
-  constexpr double length_along = 0.4, wave = 0.16, steepest = 1.6;
+  constexpr double length_along = 0.4, wave = 0.16, steepest = 1.9;
   SolidWorld w;
-  const int sheet = w.add(box({{length_along, 0.02, 0.04}}, {40, 2, 2}), {.damping = 0, .self_contact = true});
+  const int sheet = w.add(box({{length_along, 0.02, 0.2}}, {40, 2, 2}), {.damping = 0, .self_contact = true});
   w.begin(0.02);
   // Its middle keeps its length and has the angle `steepest` sin(2 pi s / wave) at the arc length s.
   constexpr int pieces = 4000;
@@ -295,12 +295,12 @@ TEST(SolidContact, ACrumpledSheetGainsNoEnergy) {
     const Vec3 x = middle[static_cast<std::size_t>(std::lround(s / length_along * pieces))] - 0.5 * middle.back() +
                    Vec3{{-std::sin(a) * rest[1], std::cos(a) * rest[1], rest[2]}};
     w.set_position(p, x);
-    w.set_velocity(p, {{-30 * x[0], 0, -9 * x[2]}});
+    w.set_velocity(p, {{-100 * x[0], 0, -30 * x[2]}});
   });
   const double start = w.kinetic(sheet) + w.elastic_energy(sheet), dt = 0.5 * w.stable_dt();
   double most = 0;
   Index touching = 0;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 5; ++i) {
     w.run(0.002, dt);
     most = std::max(most, w.kinetic(sheet) + w.elastic_energy(sheet));
     touching = std::max(touching, w.counts.self);
