@@ -88,6 +88,7 @@ void SolidSystem<Real>::evaluate(Exec& ex, const TimeSpec& time) {
 
 template <class Real>
 ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, double time, double dt) {
+  pushed_ = true;
   if (settings.implicit) return solve_elastic(ex, constants, mesh, settings.solve, time, dt, state, work);
   elastic_step(ex, constants, mesh, time, dt, state, work);
   if (state.C.used) damp_on_grid(ex, mesh, state, grid_damping);
@@ -117,6 +118,12 @@ double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, 
 }
 
 template <class Real>
+void SolidSystem<Real>::undo(Exec& ex) {
+  if (pushed_) take_back_velocities(ex, work, state);
+  pushed_ = false;
+}
+
+template <class Real>
 void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time,
                                double dt, bool coupled) {
   contact.begin = &work.v_start;
@@ -126,6 +133,7 @@ void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View
     contacts = contact_step(ex, mesh, contact_constants, colliders, dt, state, contact);
   }
   move_vertices(ex, mesh, dt, state, work);
+  pushed_ = false;
   if (state.C.used)
     for (int k = 0; k < 9; ++k) state.C.c[k].swap(grid_damping.C_next.c[k]);
   evaluate(ex, time);
