@@ -375,17 +375,27 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
   constexpr double usual_damping = 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
-                               "of bending and twist: this times stiffness times velocity", usual_damping);
+                               "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
+                               "damping but the grid's", usual_damping);
   rod.stretch_damping =
       in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
+  hair.curve.contact_stiffness =
+      in.number("contact_stiffness", "Pa", above(0),
+                "with method \"mpm\": how stiff what strands share a cell with is against being pressed together",
+                hair.curve.contact_stiffness);
+  hair.curve.contact_shear = in.number(
+      "contact_shear", "Pa", at_least(0),
+      "with method \"mpm\": how stiff it is against slip along strands, until `friction` lets go; 0: no friction along "
+      "them; by default half of contact_stiffness",
+      0.5 * hair.curve.contact_stiffness);
 }
 
 const std::vector<EnumWord<HairMethod>> hair_methods{
     {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
     {{"mcadams", "the same, and their volume is an incompressible fluid (after McAdams 2009), to compare with"},
      HairMethod::mcadams},
-    {{"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"}, HairMethod::mpm}};
+    {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm}};
 const std::vector<EnumWord<Incompressibility>> incompressibilities{
     {{"bilateral", "it neither gives way nor opens"}, Incompressibility::bilateral},
     {{"clamped", "where it is thinner than at the start and opens, it may"}, Incompressibility::clamped},
@@ -398,8 +408,6 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
   StrandsSpec hair;
   hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
-  if (hair.method == HairMethod::mpm && !in.describing())
-    in.complain("method", "\"mpm\" is not there yet; use \"hybrid\"");
   hair.incompressibility =
       enum_choice(in, "incompressibility", incompressibilities,
                   "of method `mcadams`: what the volume of hair may do; the same for all of a scene",
@@ -424,7 +432,7 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
                      "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
       !tip_keys.empty())
     hair.tip_motion = Motion(std::move(tip_keys));
-  if (in.has("tip_motion") && !hair.clamp_tip)
+  if (hair.tip_motion && !hair.clamp_tip)
     in.complain("tip_motion", "only clamped tips follow keyframes; set `tips` to \"clamped\"");
   const Pose start = hair.motion.pose(0);
   object.placement = hair.motion.keys().front();
@@ -517,6 +525,23 @@ void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
       in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
   contact.count_grid =
       in.flag("count_grid", "count those that would without any impulse, too: one more search", contact.count_grid);
+}
+
+void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
+  grid.on = in.flag("on",
+                    "hair resists being pressed together, and touches particles and meshes; without, it passes through "
+                    "these",
+                    grid.on);
+  grid.friction = in.open_number("friction", "1", at_least(0),
+                                 "inside hair that is pressed together; by default that of each object");
+  grid.wave_speed = in.open_number("wave_speed", "m/s", above(0),
+                                   "how stiff hair is in bulk; hair keeps its volume when hit with half that speed, and "
+                                   "steps are shorter the higher it is; by default 2.2 times what things may hit each "
+                                   "other with, by speeds at the start, motions and heights");
+  grid.blend = in.number("blend", "1", within(0, 1),
+                         "part that strands lose, in `blend_time`, of the velocity that the grid does not see",
+                         grid.blend);
+  grid.blend_time = in.number("blend_time", "s", at_least(0), "0: in every step", grid.blend_time);
 }
 
 void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
@@ -715,7 +740,11 @@ void read_format(ParamReader& in, Scene& scene) {
   in.object("contact", "how meshes touch each other, and what they touch", false,
             [&](ParamReader& contact) { read_contact(contact, scene.contact); });
   in.object("strand_contact", "how strands of hair touch each other", false,
-            [&](ParamReader& contact) { read_strand_contact(contact, scene.strand_contact); });
+            [&](ParamReader& contact) {
+              read_strand_contact(contact, scene.strand_contact);
+              contact.object("grid", "hair in bulk, on a grid of its own", false,
+                             [&](ParamReader& grid) { read_strand_grid(grid, scene.strand_grid); });
+            });
   in.list("friction", "between pairs of objects, where it is not the smaller coefficient of the two", false,
           [&](ParamReader& entry, const std::string&) {
             PairFriction pair;

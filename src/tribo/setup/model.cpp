@@ -36,7 +36,7 @@ Model build_model(const Scene& scene) {
   for (const ObjectSpec& object : scene.objects)
     model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid() || object.strands});
   for (const ObjectSpec& object : scene.objects) {
-    if (!object.strands) continue;
+    if (!object.strands || object.is_curves()) continue;
     model.rod_scheme = object.strands->scheme;
     if (object.strands->method == HairMethod::mcadams) model.incompressibility = object.strands->incompressibility;
   }
@@ -57,6 +57,7 @@ double expected_particles(const Scene& scene) {
       const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
       sum += 1.5 * volume / std::pow(object.solid->element_size, 3);  // those on the surface have fewer tets each
     }
+    if (object.is_curves()) sum += 2 * expected_segments(object.strands->made);
   }
   return sum;
 }
@@ -101,6 +102,8 @@ ParticleSeed sample_particles(const Scene& scene) {
       seed.m.push_back(seed.meshes.mass[i]);
       seed.object.push_back(body.object);
     }
+  seed.curves = sample_curves(scene);
+  add_curves(seed.curves, seed);
   return seed;
 }
 
