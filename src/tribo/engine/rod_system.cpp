@@ -38,6 +38,9 @@ void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
       shortest_ = std::min(shortest_, seed.length[i]);
   load_rods(ex, seed, mesh, state);
   bundle.load(ex, model.dx, seed);
+  volume_rules.dx = model.dx;
+  volume_rules.incompressibility = model.incompressibility;
+  volume = measure_volume(ex, volume_rules, mesh, state, volume_work);
   evaluate(ex);
 }
 
@@ -82,6 +85,7 @@ double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, cons
 
 template <class Real>
 bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+  flowing = volume_step(ex, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
   const auto hold = [&] { contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles); };
   touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold);
   return touching.clean;
@@ -127,12 +131,12 @@ int RodSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + collisions.bytes() + bundle.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
-                    state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() +
-                    mesh.anchor_director.bytes();
-  for (const Array<Real>* a :
-       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist,
-        &mesh.friction})
+  std::size_t sum = work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() + bundle.bytes() +
+                    obstacles.bytes() +
+                    state.x.bytes() + state.x_tail.bytes() + state.v.bytes() + state.director.bytes() +
+                    state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
+  for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
+                               &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})

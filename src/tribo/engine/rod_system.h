@@ -8,6 +8,7 @@
 #include "tribo/stages/rod/collide.h"
 #include "tribo/stages/rod/obstacles.h"
 #include "tribo/stages/rod/skin.h"
+#include "tribo/stages/rod/volume.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -23,6 +24,10 @@ class RodSystem {
   StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
   RodBundle<Real> bundle;        ///< strands in bulk; may be empty
+  VolumeRules volume_rules;
+  VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
+  VolumeWork<Real> volume_work;
+  VolumeReport flowing;          ///< of the last step
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
   Index bad = -1;                ///< first vertex that is no longer finite

@@ -48,7 +48,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     : model_(model), shows_tets_(options.tets), exec_(options.threads) {
   MeshAmounts meshes = amounts_of(solids, model.dx);
   meshes.tets += static_cast<double>(seed.meshes.tets.size());
-  meshes.segments = static_cast<double>(rods.x.size());
+  meshes.segments = static_cast<double>(rods.x.size() + seed.curves.strands.x.size());
   const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
@@ -75,6 +75,13 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     for (const SolidBody& body : seed.meshes.bodies)
       group[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants_.laws.size());
     constants_.laws.push_back(WeaklyCompressible<Real>{.bulk_modulus = 0, .gamma = 2, .tension = 0, .viscosity = 0});
+    constants_.densities.push_back(1);
+    inverse_density.push_back(1);
+  }
+  if (!seed.curves.bodies.empty()) {  // likewise, but the grid carries the directions of elements along in F
+    for (const CurveBody& body : seed.curves.bodies)
+      group[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants_.laws.size());
+    constants_.laws.push_back(FixedCorotated<Real>{.mu = 0, .lambda = 0, .viscosity = 0});
     constants_.densities.push_back(1);
     inverse_density.push_back(1);
   }
@@ -116,7 +123,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     follow_particles();
     rods_.load(exec_, model, rods);
   }
-  double driven = std::max(solids_.driven_speed(), rods_.driven_speed());  // what colliders, drives and emitters can do
+  // what colliders, drives and emitters can do
+  double driven = std::max({solids_.driven_speed(), rods_.driven_speed(), vertices_.curves.driven_speed()});
   for (const ColliderSpec& collider : model_.colliders) {
     const std::vector<Keyframe>& keys = collider.motion.keys();
     driven = std::max(driven, collider.motion.max_speed(keys.front().time, keys.back().time - keys.front().time,
@@ -133,7 +141,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     }
   }
   speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed,
-                                 rods_.state.speed, rods_.wave_speed(), rods_.bundle.wave_speed()});
+                                 rods_.state.speed, rods_.wave_speed(), rods_.bundle.wave_speed(),
+                                 vertices_.curves.wave_speed()});
 }
 
 /// What meshes of particles have to know of these.
@@ -277,7 +286,12 @@ StepReport Solver<Real, D>::next_dt(double until) {
     const double driven = solids_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
   }
-  if (!vertices_.empty()) bound(vertices_.meshes.state.stable_dt, "elastic");
+  if (!vertices_.meshes.empty()) bound(vertices_.meshes.state.stable_dt, "elastic");
+  if (!vertices_.curves.empty()) {
+    bound(vertices_.curves.stable_dt(), "elastic");
+    const double speed = vertices_.curves.driven_speed(state_.time, report.dt);
+    if (speed > 0) bound(time.cfl * model_.dx / speed, "drive");
+  }
   if (!rods_.empty()) {
     // A vertex that is stopped while its neighbors go on stretches the segments between them to second order in the way
     // of a step, which a linearly implicit step does not foresee: with half a segment, strands that hit the ground gained
@@ -364,6 +378,7 @@ StepReport Solver<Real, D>::step(double until) {
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
     if (meshes->bad != Workspace<Real, D>::none) report_bad_vertex(*meshes, taken, report.limit);
   if (rods_.bad >= 0) report_bad_strand(taken, report.limit);
+  if (vertices_.curves.bad >= 0) report_bad_curve(taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";
@@ -423,6 +438,17 @@ void Solver<Real, D>::report_bad_strand(double dt, const char* limit) {
 }
 
 template <class Real, int D>
+void Solver<Real, D>::report_bad_curve(double dt, const char* limit) {
+  const CurveParticles<Real>& curves = vertices_.curves;
+  const Model::Object& owner = model_.objects[static_cast<std::size_t>(curves.object_of(curves.bad))];
+  throw DivergedError("step " + std::to_string(state_.step) + " (t = " + std::to_string(state_.time) +
+                      " s, dt = " + std::to_string(dt) + " s, limited by " + limit + "): segment " +
+                      std::to_string(curves.bad) + " of object '" + owner.name +
+                      "' is no longer finite; likely cause: the time step is too long for curves under this load; "
+                      "lower time.cfl or time.dt_max, or check contact_stiffness and density");
+}
+
+template <class Real, int D>
 void Solver<Real, D>::report_runaway(const std::string& what) {
   // Blame the object with the most energy for its mass.
   double largest = -1;
@@ -454,12 +480,14 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
     for (std::size_t b = 0; b < of_bodies.size(); ++b)
       sums[static_cast<std::size_t>(solids_.mesh.body[b].object)].add(of_bodies[b]);
   }
-  if (!vertices_.empty()) {  // all but the energy of their tets has been counted with the particles
+  if (!vertices_.meshes.empty()) {  // all but the energy of their tets has been counted with the particles
     SolidSystem<Real>& meshes = vertices_.meshes;
     const std::vector<ObjectSums> of_bodies = measure_solids(exec_, meshes.constants, meshes.mesh, meshes.state);
     for (std::size_t b = 0; b < of_bodies.size(); ++b)
       sums[static_cast<std::size_t>(meshes.mesh.body[b].object)].elastic += of_bodies[b].elastic;
   }
+  if constexpr (D == 3)
+    if (!vertices_.curves.empty()) vertices_.curves.measure(exec_, state_, sums);
   if (!rods_.empty()) {
     const std::vector<ObjectSums> of_bodies = measure_rods(exec_, rods_.constants, rods_.mesh, rods_.state);
     for (std::size_t b = 0; b < of_bodies.size(); ++b)
@@ -482,7 +510,8 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
     if (!meshes->empty()) meshes->show(exec_, model_, shows_tets_, frame);
-  if (!rods_.empty()) rods_.show(exec_, model_, frame);
+  for (const RodSystem<Real>* strands : {&rods_, &vertices_.curves.strands})
+    if (!strands->empty()) strands->show(exec_, model_, frame);
   raw.first_hidden = vertices_.first_id();
   raw.hidden = vertices_.count();
 
@@ -544,13 +573,13 @@ const char* Solver<Real, D>::backend() const {
 template <class Real, int D>
 EngineCounts Solver<Real, D>::counts() const {
   EngineCounts counts{state_.count - vertices_.count(), work_.block_count};
-  counts.vertices = std::int64_t{solids_.mesh.vertices} + vertices_.count();
+  counts.vertices = std::int64_t{solids_.mesh.vertices} + vertices_.meshes.mesh.vertices;
   counts.tets = std::int64_t{solids_.mesh.tets} + vertices_.meshes.mesh.tets;
   counts.collision_particles = solids_.mesh.samples;
   counts.contacts = std::int64_t{solids_.contacts.bodies} + solids_.contacts.self + solids_.contacts.colliders +
                     rods_.contacts + rods_.touching.pairs;
-  counts.strands = rods_.mesh.strands;
-  counts.segments = rods_.segments();
+  counts.strands = std::int64_t{rods_.mesh.strands} + vertices_.curves.strands.mesh.strands;
+  counts.segments = rods_.segments() + vertices_.curves.strands.segments();
   for (const EmitterState& emitter : state_.emitters) counts.emitted += emitter.particles;
   for (const SinkState& sink : state_.sinks) counts.removed += sink.particles;
   return counts;
@@ -574,7 +603,8 @@ const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_second
 
 template <class Real, int D>
 std::size_t Solver<Real, D>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes() + vertices_.meshes.bytes() + rods_.bytes();
+  std::size_t sum = work_.bytes() + state_.bins.bytes() + solids_.bytes() + vertices_.meshes.bytes() +
+                    vertices_.curves.bytes() + rods_.bytes();
   each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
   return sum;
 }

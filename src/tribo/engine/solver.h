@@ -37,10 +37,13 @@ class Solver final : public Engine {
   [[noreturn]] void report_bad_particle(Index particle, double dt, const char* limit);
   [[noreturn]] void report_bad_vertex(const SolidSystem<Real>& solids, double dt, const char* limit);
   [[noreturn]] void report_bad_strand(double dt, const char* limit);
+  [[noreturn]] void report_bad_curve(double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
   void upload(const ParticleSeed& seed, const std::vector<Index>& group);
   void follow_particles();
   void visit_flows(const ArrayVisitor& visit) const;
+  template <class Visit>
+  void each_curve_frame(const Visit& visit);
   void emit();
   void emit_layer(std::size_t emitter);
 

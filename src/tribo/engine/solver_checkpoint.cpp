@@ -77,6 +77,16 @@ void Solver<Real, D>::visit_flows(const ArrayVisitor& visit) const {
   }
 }
 
+/// visit(name, field, count) for what curves have beside their particles: where frames matter, those.
+template <class Real, int D>
+template <class Visit>
+void Solver<Real, D>::each_curve_frame(const Visit& visit) {
+  if (!vertices_.curves.framed()) return;
+  RodState<Real>& state = vertices_.curves.strands.state;
+  visit("curve.director", state.director, state.count);
+  visit("curve.twist", state.twist, state.count);
+}
+
 template <class Real, int D>
 std::uint64_t Solver<Real, D>::state_hash() {
   settle(exec_, state_, work_);
@@ -116,6 +126,9 @@ std::uint64_t Solver<Real, D>::state_hash() {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), bundle.count(), hash);
     });
   }
+  each_curve_frame([&](const char*, auto& field, Index count) {
+    for (const auto& array : field.c) hash = hash_items(exec_, array.data(), count, hash);
+  });
   return hash;
 }
 
@@ -154,6 +167,7 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
     visit("bundle.bins", DType::i32, static_cast<std::int64_t>(bundle_bins.size()) * 6, bundle_bins.data());
     bundle.each_saved_column([&](const char* name, auto& field) { show(bundle.count(), name, field); });
   }
+  each_curve_frame([&](const char* name, auto& field, Index count) { show(count, name, field); });
 }
 
 template <class Real, int D>
@@ -183,6 +197,8 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
   if (!rods_.empty()) expect_array<Real>(checkpoint, "rod.x.0", rods_.state.count);
   if (!rods_.bundle.empty()) expect_array<Real>(checkpoint, "bundle.m.0", rods_.bundle.count());
+  if (vertices_.count() > 0 && n < seeded_)
+    throw IoError("checkpoint has fewer particles than the scene's meshes and curves need; it belongs to another scene");
   std::span<const double> emitters, sinks;
   const auto emitter_count = static_cast<std::int64_t>(state_.emitters.size());
   const auto sink_count = static_cast<std::int64_t>(state_.sinks.size());
@@ -212,6 +228,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     if (!bundle.resume(exec_, bundle_bins, expect_array<double>(checkpoint, "bundle.drift", 1)[0]))
       throw IoError("checkpoint's grid of strands does not fit its strands; it belongs to another scene");
   }
+  each_curve_frame([&](const char* name, auto& field, Index count) { take(count, name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);
   if (sink_count > 0) {

@@ -43,15 +43,16 @@ struct StepMeshes {
     if constexpr (D == 3)
       if (!vertices.empty()) vertices.push(ex, state.time, dt, state, work);
   }
-  void follow_particles(const State<Real, D>& state, const Workspace<Real, D>& work) const {
+  void follow_particles(State<Real, D>& state, const Workspace<Real, D>& work) const {
     if constexpr (D == 3)
-      if (!vertices.empty()) vertices.evaluate(ex, state, work);
+      if (!vertices.empty()) vertices.finish(ex, state, work);
   }
   /// Velocities that meshes and strands want. Nothing is asked of those that are not there.
   ImplicitReport push(double time, double dt) const {
     ImplicitReport report{.converged = true};
     if (solid()) report = solids.push(ex, model.time, time, dt);
     if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt));
+    if (D == 3) report.speed = std::fmax(report.speed, vertices.curves.driven_speed(time, dt));
     return report;
   }
   /// What happens on grids: bodies meet particles, null where there are none, and strands in bulk each other, particles
@@ -128,7 +129,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
                Workspace<Real, D>& work, Index& bad, SolveReport& solve, StrandReport& strands) {
   const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices, rods};
   if constexpr (steps_packed) {
-    if (!model.time.implicit && pack_state(ex, constants, state, work))
+    if (!model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work))
       return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
   }
   const bool particles = state.count > 0 || !meshes.any();

@@ -165,6 +165,9 @@ void check_implicit(const Scene& scene, Findings& findings) {
       findings.add(fmt::format("/objects/{}/method", i),
                    "integrator \"implicit\" does not know \"updated_lagrangian\"; use method \"hybrid\" or \"mpm\", or "
                    "integrator \"symplectic\"");
+    else if (scene.objects[i].is_curves())
+      findings.add(fmt::format("/objects/{}/method", i),
+                   "integrator \"implicit\" does not know curves; use method \"hybrid\", or integrator \"symplectic\"");
 }
 
 void check_object_shape(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
@@ -295,6 +298,26 @@ void check_solid(const Scene& scene, const ObjectSpec& object, const std::string
   check.place();
 }
 
+/// What curves ask of the grid: their stress goes to it as a slope of velocities.
+void check_curves(const Scene& scene, const std::string& skin, const std::string& pointer, Findings& findings) {
+  const GridSpec& grid = scene.grid;
+  const char* const needs = "hair of method \"mpm\" needs {}, got {}; use that, or method \"hybrid\"";
+  if (grid.kernel != "quadratic" && findings.clean("/grid/kernel"))
+    findings.add("/grid/kernel", fmt::format(fmt::runtime(needs), "the quadratic kernel", grid.kernel));
+  else if (grid.force != "mls" && findings.clean("/grid/force"))
+    findings.add("/grid/force", fmt::format(fmt::runtime(needs), "force \"mls\"", grid.force));
+  const TransferRule<double> rule = std::visit([](const auto& scheme) { return scheme.rule(); }, grid.transfer);
+  if ((rule.flip > 0 || rule.poly_degree > 0) && findings.clean("/grid/transfer"))
+    findings.add("/grid/transfer", fmt::format(fmt::runtime(needs), "transfer \"apic\", \"rpic\" or \"pic\"",
+                                               std::visit([](const auto& scheme) { return scheme.name; }, grid.transfer)));
+  if (!skin.empty() && findings.clean(pointer + "/skin"))
+    findings.add(pointer + "/skin", "curves cannot grow on a solid; use `motion`, or method \"hybrid\"");
+  if (!scene.sinks.empty())
+    findings.add(pointer + "/method",
+                 "sinks take particles, and those of \"mpm\" hair are strands that need them all; use method "
+                 "\"hybrid\", or remove the sinks");
+}
+
 /// What strands cannot be, before they are made.
 void check_hair(const Scene& scene, std::size_t index, const std::string& pointer, Findings& findings) {
   constexpr double most = 2e8;  // vertices and what each keeps need numbers
@@ -306,12 +329,24 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
                              "fewer strands or longer segments",
                              object.name, count, most));
   const ObjectSpec& first = *std::find_if(scene.objects.begin(), scene.objects.end(),
-                                          [](const ObjectSpec& other) { return other.strands.has_value(); });
+                                          [&](const ObjectSpec& other) {
+                                            return other.strands && other.is_curves() == object.is_curves();
+                                          });
+  if (object.is_curves()) check_curves(scene, object.strands->skin, pointer, findings);
   if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
     findings.add(
         pointer + "/scheme",
         fmt::format("differs from that of object '{}'; strands of a scene advance in one way: give both the same",
                     first.name));
+  const auto volume = std::find_if(scene.objects.begin(), scene.objects.end(), [](const ObjectSpec& other) {
+    return other.strands && other.strands->method == HairMethod::mcadams;
+  });
+  if (object.strands->method == HairMethod::mcadams &&
+      volume->strands->incompressibility != object.strands->incompressibility &&
+      findings.clean(pointer + "/incompressibility"))
+    findings.add(pointer + "/incompressibility",
+                 fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
+                             volume->name));
   if (const std::string& skin = object.strands->skin; !skin.empty() && findings.clean(pointer + "/skin")) {
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
                                     [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });

@@ -375,24 +375,43 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
   constexpr double usual_damping = 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
-                               "of bending and twist: this times stiffness times velocity", usual_damping);
+                               "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
+                               "damping but the grid's", usual_damping);
   rod.stretch_damping =
       in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
+  hair.curve.contact_stiffness =
+      in.number("contact_stiffness", "Pa", above(0),
+                "with method \"mpm\": how stiff what strands share a cell with is against being pressed together",
+                hair.curve.contact_stiffness);
+  hair.curve.contact_shear = in.number(
+      "contact_shear", "Pa", at_least(0),
+      "with method \"mpm\": how stiff it is against slip along strands, until `friction` lets go; 0: no friction along "
+      "them; by default half of contact_stiffness",
+      0.5 * hair.curve.contact_stiffness);
 }
 
+const std::vector<EnumWord<HairMethod>> hair_methods{
+    {{"hybrid", "elastic rods that touch by their segments (Han 2019)"}, HairMethod::hybrid},
+    {{"mcadams", "the same, and their volume is an incompressible fluid (after McAdams 2009), to compare with"},
+     HairMethod::mcadams},
+    {{"mpm", "curves of particles that touch through the grid (Jiang 2017), to compare with"}, HairMethod::mpm}};
+const std::vector<EnumWord<Incompressibility>> incompressibilities{
+    {{"bilateral", "it neither gives way nor opens"}, Incompressibility::bilateral},
+    {{"clamped", "where it is thinner than at the start and opens, it may"}, Incompressibility::clamped},
+    {{"separating", "pressure only pushes, and only where hair is denser than at the start"},
+     Incompressibility::separating}};
+
 void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object) {
-  static const std::vector<Choice> methods{
-      {"hybrid", "elastic rods that touch by their segments (Han 2019)"},
-      {"mpm", "curves of particles (Jiang 2017), to compare with; not there yet"},
-      {"mcadams", "a volume of particles that keeps its density (McAdams 2009), to compare with; not there yet"}};
   static const std::vector<Choice> ends{{"clamped", "two vertices and the frame between them go where `motion` goes"},
                                         {"free", "held by nothing"}};
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
-  const std::string method = in.choice("method", methods, "how strands are discretized", "hybrid");
-  if (method != "hybrid" && !in.describing())
-    in.complain("method", "\"" + method + "\" is not there yet; use \"hybrid\"");
   StrandsSpec hair;
+  hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
+  hair.incompressibility =
+      enum_choice(in, "incompressibility", incompressibilities,
+                  "of method `mcadams`: what the volume of hair may do; the same for all of a scene",
+                  hair.incompressibility);
   read_hair_source(in, hair.made);
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");
@@ -413,7 +432,7 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
                      "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
       !tip_keys.empty())
     hair.tip_motion = Motion(std::move(tip_keys));
-  if (in.has("tip_motion") && !hair.clamp_tip)
+  if (hair.tip_motion && !hair.clamp_tip)
     in.complain("tip_motion", "only clamped tips follow keyframes; set `tips` to \"clamped\"");
   const Pose start = hair.motion.pose(0);
   object.placement = hair.motion.keys().front();

@@ -11,6 +11,7 @@
 #include "tribo/math/small.h"
 #include "tribo/models/all.h"
 #include "tribo/models/rod/material.h"
+#include "tribo/models/rod/method.h"
 #include "tribo/scene/contact.h"
 #include "tribo/scene/hair.h"
 #include "tribo/scene/look.h"
@@ -94,12 +95,21 @@ struct SolidSpec {
   StartShape start = StartShape::rest;
 };
 
+/// What fills the space around a curve of method "mpm" (Jiang 2017, 3.3.1).
+struct CurveMaterial {
+  double contact_stiffness = 2e5;  ///< Young's modulus across the strand [Pa]
+  double contact_shear = 1e5;      ///< gamma, of slip along it [Pa]
+};
+
 /// A body of strands, each a discrete elastic rod (Han 2019, sec. 5).
 struct StrandsSpec {
   HairSpec made;  ///< where the strands come from, in the object's own coordinates
   RodMaterial material;
   bool has_material = false;  ///< the object names one of the scene's
+  CurveMaterial curve;
   RodScheme scheme = RodScheme::implicit;
+  HairMethod method = HairMethod::hybrid;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of method mcadams
   double friction = 0;  ///< Coulomb coefficient between strands
   bool clamp_root = true, clamp_tip = false;
   Motion motion;            ///< of what is clamped; the strands begin where it is at time 0
@@ -136,6 +146,8 @@ struct ObjectSpec {
   bool is_hybrid() const { return solid && !solid->updated_lagrangian; }
   /// A mesh whose vertices are particles.
   bool is_updated_lagrangian() const { return solid && solid->updated_lagrangian; }
+  /// Strands whose vertices and segments are particles.
+  bool is_curves() const { return strands && strands->method == HairMethod::mpm; }
   /// Filled with particles at the start.
   bool is_filled() const { return !emission && !solid && !strands; }
 };

@@ -13,15 +13,15 @@
 #include "tribo/setup/strand_grid.h"
 
 namespace tribo {
-namespace {
 
-StrandRules rules_of(const Scene& scene, std::size_t o) {
+StrandRules strand_rules(const Scene& scene, std::size_t o) {
   const ObjectSpec& object = scene.objects[o];
   const StrandsSpec& hair = *object.strands;
   StrandRules rules;
   rules.name = "object '" + object.name + "'";
   rules.object = static_cast<int>(o);
   rules.material_index = object.material;
+  rules.method = hair.method;
   rules.material = hair.material;
   rules.friction = hair.friction;
   rules.clamp_root = hair.clamp_root;
@@ -32,6 +32,8 @@ StrandRules rules_of(const Scene& scene, std::size_t o) {
   rules.velocity = object.velocity;
   return rules;
 }
+
+namespace {
 
 /// Places of the roots on the surface of a solid, each on the triangle that is nearest to it.
 std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids, const std::string& name,
@@ -77,6 +79,34 @@ void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
       gap.pair_count, thickest, gap.one, gap.other, gap.distance));
 }
 
+/// Free vertices that begin deeper than their radius beyond a collider's surface: what is there is pushed out, or stays
+/// where it is when it is deep.
+void warn_of_colliders(const Scene& scene, const RodSeed& seed, std::vector<std::string>& warnings) {
+  for (const RodBody& body : seed.bodies)
+    for (const ColliderSpec& collider : scene.colliders) {
+      const Pose pose = collider.motion.pose(0);
+      const Mat<double, 3> to_local = transpose(pose.rotation);
+      const std::int64_t inside = std::visit(
+          [&](const auto& shape) {
+            std::int64_t count = 0;
+            for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end);
+                 ++i) {
+              bool beyond = false;
+              if (seed.drive[i] < 0)
+                shape.each_contact(to_local * (seed.x[i] - pose.at), collider.inside, -seed.radius[i],
+                                   [&](const SurfacePoint<double, 3>&) { beyond = true; });
+              count += beyond ? 1 : 0;
+            }
+            return count;
+          },
+          collider.shape);
+      if (inside > 0)
+        warnings.push_back(fmt::format("{} vertices of hair '{}' begin inside collider '{}'; move one of the two, or comb "
+                                       "the hair so that it stays outside",
+                                       inside, scene.objects[static_cast<std::size_t>(body.object)].name, collider.name));
+    }
+}
+
 }  // namespace
 
 RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
@@ -89,9 +119,10 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
     if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source))
       for (const std::string& note : file->content->notes)
         warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, scene.objects[o].name, note));
+    if (scene.objects[o].is_curves()) continue;  // those are particles: sample_curves
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
-      StrandRules rules = rules_of(scene, o);
+      StrandRules rules = strand_rules(scene, o);
       if (!hair.skin.empty()) {
         const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s) rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
@@ -117,9 +148,10 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);
+  warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands && !scene.strand_grid.on) {
+    if ((!object.strands || object.is_curves()) && !scene.strand_grid.on) {
       warnings.push_back("object '" + object.name +
                          "' passes through hair, which meets particles and meshes on its grid; set "
                          "strand_contact.grid.on to true");

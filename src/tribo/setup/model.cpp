@@ -35,8 +35,11 @@ Model build_model(const Scene& scene) {
   model.materials = scene.materials;
   for (const ObjectSpec& object : scene.objects)
     model.objects.push_back({object.name, object.material, motion_of(object), object.is_hybrid() || object.strands});
-  for (const ObjectSpec& object : scene.objects)
-    if (object.strands) model.rod_scheme = object.strands->scheme;
+  for (const ObjectSpec& object : scene.objects) {
+    if (!object.strands || object.is_curves()) continue;
+    model.rod_scheme = object.strands->scheme;
+    if (object.strands->method == HairMethod::mcadams) model.incompressibility = object.strands->incompressibility;
+  }
   model.strand_contact = scene.strand_contact;
   model.colliders = scene.colliders;
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
@@ -54,6 +57,7 @@ double expected_particles(const Scene& scene) {
       const double volume = std::visit([](const auto& shape) { return shape.volume(3); }, object.shape);
       sum += 1.5 * volume / std::pow(object.solid->element_size, 3);  // those on the surface have fewer tets each
     }
+    if (object.is_curves()) sum += 2 * expected_segments(object.strands->made);
   }
   return sum;
 }
@@ -98,6 +102,8 @@ ParticleSeed sample_particles(const Scene& scene) {
       seed.m.push_back(seed.meshes.mass[i]);
       seed.object.push_back(body.object);
     }
+  seed.curves = sample_curves(scene);
+  add_curves(seed.curves, seed);
   return seed;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tribo/scene/scene.h"
+#include "tribo/setup/curves.h"
 #include "tribo/setup/emitter.h"
 #include "tribo/setup/initial_motion.h"
 #include "tribo/setup/solids.h"
@@ -30,6 +31,7 @@ struct Model {
   };
   std::vector<Object> objects;
   RodScheme rod_scheme = RodScheme::implicit;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of hair with method mcadams
   StrandContactSpec strand_contact;
   std::vector<ColliderSpec> colliders;
   std::vector<EmitterModel> emitters;
@@ -43,7 +45,8 @@ struct ParticleSeed {
   std::vector<double> m;          ///< [kg]
   std::vector<std::int32_t> object;
   std::vector<Mat<double, 3>> F;  ///< deformation gradients; empty when undeformed
-  SolidSeed meshes;               ///< of method "updated_lagrangian": their vertices are the last particles
+  SolidSeed meshes;               ///< of method "updated_lagrangian": their vertices are the last particles but for
+  CurveSeed curves;               ///< those of curves, first all vertices, then one for each segment
 };
 
 /// Everything but the particles.

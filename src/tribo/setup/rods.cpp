@@ -175,6 +175,7 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
   RodBody body;
   body.object = rules.object;
   body.material = rules.material_index;
+  body.method = rules.method;
   body.friction = rules.friction;
   body.bend_damping = rules.material.bend_damping;
   body.stretch_damping = rules.material.stretch_damping;

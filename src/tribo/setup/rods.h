@@ -8,6 +8,7 @@
 #include "tribo/math/small.h"
 #include "tribo/mesh/strands.h"
 #include "tribo/models/rod/material.h"
+#include "tribo/models/rod/method.h"
 #include "tribo/scene/motion.h"
 #include "tribo/setup/solids.h"
 
@@ -29,6 +30,7 @@ struct RodBody {
   /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
   /// has no energy at equilibrium and nothing of it is computed (formulas E.5).
   bool twisted = false;
+  HairMethod method = HairMethod::hybrid;
 };
 
 /// What carries vertices along: keyframes, or a frame on something that deforms, a skin, whose poses come step by step.
@@ -92,6 +94,7 @@ struct StrandRules {
   std::string name = "hair";  ///< for messages
   int object = 0;
   int material_index = 0;
+  HairMethod method = HairMethod::hybrid;
   RodMaterial material;
   double radius = 4e-5;  ///< where strands have none of their own [m]
   double friction = 0;

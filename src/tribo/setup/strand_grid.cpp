@@ -98,6 +98,7 @@ void set_grid_contact(const Scene& scene, RodSeed& seed) {
   const double speed = grid.wave_speed.value_or(
       std::max(times_impact * expected_impact_speed(scene, seed), least));
   for (RodBody& body : seed.bodies) {
+    if (body.method != HairMethod::hybrid) continue;
     body.wave_speed = speed;
     body.grid_friction = grid.friction.value_or(body.friction);
   }

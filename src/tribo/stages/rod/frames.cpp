@@ -221,14 +221,8 @@ void turn_frames(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& x_ne
 }
 
 template <class Real>
-void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work) {
-  work.x_next.resize_discard(mesh.vertices);
-  work.tail_next.resize_discard(mesh.vertices);
+void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
   work.director_next.resize_discard(mesh.vertices);
-  const RodState<Real>& now = state;
-  parallel_for(ex, "rods", mesh.vertices,
-               MoveRodVertex<Real>{view(now.x), view(now.x_tail), view(now.v), static_cast<Real>(dt), view(work.x_next),
-                                   view(work.tail_next)});
   parallel_for(ex, "rods", mesh.driven,
                MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(), work.skin.data(),
                                 view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
@@ -242,9 +236,21 @@ void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& s
   }
 }
 
+template <class Real>
+void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work) {
+  work.x_next.resize_discard(mesh.vertices);
+  work.tail_next.resize_discard(mesh.vertices);
+  const RodState<Real>& now = state;
+  parallel_for(ex, "rods", mesh.vertices,
+               MoveRodVertex<Real>{view(now.x), view(now.x_tail), view(now.v), static_cast<Real>(dt), view(work.x_next),
+                                   view(work.tail_next)});
+  arrive_rods(ex, mesh, state, work);
+}
+
 #define TRIBO_INSTANTIATE(Real)                                                                             \
   template void turn_frames(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Field<Real, 3>&, int, \
                             RodState<Real>&, RodWorkspace<Real>&);                                          \
+  template void arrive_rods(Exec&, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&);             \
   template void move_rods(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

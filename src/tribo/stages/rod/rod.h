@@ -134,6 +134,10 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<
 template <class Real>
 void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work);
 
+/// The same for vertices whose next places the workspace has, x_next and tail_next: of driven ones they are replaced.
+template <class Real>
+void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work);
+
 /// Sums over the strands of each body, for output; `particles` counts vertices. The same bytes for any number of
 /// threads.
 template <class Real>
