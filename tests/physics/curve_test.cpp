@@ -20,7 +20,7 @@ struct Curve {
 };
 std::string object_of(const Curve& curve, const char* method = "mpm") {
   const char* const turn = curve.along == 'x'   ? R"({"axis": [0, 0, 1], "degrees": -90})"
-                           : curve.along == 'y' ? R"({"axis": [0, 0, 1], "degrees": 0})"
+                           : curve.along == 'y' ? R"({"axis": [0, 0, 1], "degrees": 180})"
                                                 : R"({"axis": [1, 0, 0], "degrees": 90})";
   return fmt::format(
       R"({{"name": "{}", "type": "hair", "method": "{}", "strands": {{"tube": {{"count": 1, "length": 0.2, "spacing": 0.1}}}},

@@ -309,11 +309,32 @@ struct SolidWorld {
     each(b, [&](std::int32_t p) { sum += 0.5 * m(p) * squared_norm(v(p)); });
     return sum;
   }
+  /// psi = mu |F - R|^2 + lambda/2 (J - 1)^2, over the volume.
+  double elastic_energy(int b) const {
+    const Stuff& s = stuff[static_cast<std::size_t>(b)];
+    const double mu = s.stiffness / (2 * (1 + s.poisson));
+    const double lambda = s.stiffness * s.poisson / ((1 + s.poisson) * (1 - 2 * s.poisson));
+    double sum = 0;
+    const Run run = seed.bodies[static_cast<std::size_t>(b)].tets;
+    for (auto e = static_cast<std::size_t>(run.begin); e < static_cast<std::size_t>(run.end); ++e) {
+      const Mat3 F = edges(state.x, seed.tets[e]) * inverse_rest[e];
+      const Mat3 D = F - polar_rotation(F);
+      const double J = determinant(F);
+      double square = 0;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) square += D(i, j) * D(i, j);
+      sum += volume[e] * (mu * square + 0.5 * lambda * (J - 1) * (J - 1));
+    }
+    return sum;
+  }
   /// Least of a coordinate along `n`.
   double lowest(int b, const Vec3& n) const {
     double r = 1e300;
     each(b, [&](std::int32_t p) { r = std::min(r, dot(n, x(p))); });
     return r;
+  }
+  void set_position(std::int32_t p, const Vec3& to) {
+    for (int k = 0; k < 3; ++k) state.x.c[k].data()[p] = to[k];
   }
   void set_velocity(std::int32_t p, const Vec3& to) {
     for (int k = 0; k < 3; ++k) state.v.c[k].data()[p] = to[k];
@@ -344,15 +365,7 @@ struct SolidWorld {
       const double mu = s.stiffness / (2 * (1 + s.poisson));
       const double lambda = s.stiffness * s.poisson / ((1 + s.poisson) * (1 - 2 * s.poisson));
       const Vec<std::int32_t, 4>& t = seed.tets[e];
-      Mat3 Ds, Dv;
-      for (int k = 0; k < 3; ++k) {
-        const Vec3 a = x(t[k + 1]) - x(t[0]), b = v(t[k + 1]) - v(t[0]);
-        for (int r = 0; r < 3; ++r) {
-          Ds(r, k) = a[r];
-          Dv(r, k) = b[r];
-        }
-      }
-      const Mat3 F = Ds * inverse_rest[e];
+      const Mat3 F = edges(state.x, t) * inverse_rest[e];
       const Mat3 R = polar_rotation(F);
       const double J = determinant(F);
       Mat3 cof;
@@ -361,7 +374,7 @@ struct SolidWorld {
           const int p = (i + 1) % 3, q = (i + 2) % 3, a = (j + 1) % 3, b = (j + 2) % 3;
           cof(i, j) = F(p, a) * F(q, b) - F(p, b) * F(q, a);
         }
-      const Mat3 S = transpose(R) * (Dv * inverse_rest[e]);
+      const Mat3 S = transpose(R) * (edges(state.v, t) * inverse_rest[e]);
       const Mat3 P = (F - R) * (2 * mu) + cof * (lambda * (J - 1)) + R * (S + transpose(S)) * s.damping;
       const Mat3 H = P * transpose(inverse_rest[e]) * (-volume[e]);
       for (int k = 0; k < 3; ++k) {
@@ -379,6 +392,15 @@ struct SolidWorld {
 
  private:
   const Vec3& rest(std::int32_t p) const { return seed.rest[static_cast<std::size_t>(p)]; }
+  /// Of a column over vertices, from the first corner of a tet.
+  static Mat3 edges(const Field<double, 3>& field, const Vec<std::int32_t, 4>& t) {
+    Mat3 D;
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 edge = get(field, t[k + 1]) - get(field, t[0]);
+      for (int r = 0; r < 3; ++r) D(r, k) = edge[r];
+    }
+    return D;
+  }
   static Vec3 get(const Field<double, 3>& field, std::int32_t p) {
     return {{field.c[0].data()[p], field.c[1].data()[p], field.c[2].data()[p]}};
   }
@@ -394,6 +416,16 @@ struct SolidWorld {
       for (const auto& item : from) values.push_back(static_cast<To>(item[k]));
       copy_to_device(ex, values.data(), to.c[k], static_cast<Index>(values.size()));
     }
+  }
+  /// Lists one after the other, and where each begins.
+  static std::pair<std::vector<Index>, std::vector<Index>> joined(const std::vector<std::vector<Index>>& lists) {
+    std::vector<Index> start, all;
+    for (const auto& list : lists) {
+      start.push_back(static_cast<Index>(all.size()));
+      all.insert(all.end(), list.begin(), list.end());
+    }
+    start.push_back(static_cast<Index>(all.size()));
+    return {start, all};
   }
   void load() {
     mesh.vertices = static_cast<Index>(seed.rest.size());
@@ -426,12 +458,7 @@ struct SolidWorld {
         corners[static_cast<std::size_t>(seed.triangles[static_cast<std::size_t>(s.triangle)][k])].push_back(
             static_cast<Index>(3 * q) + k);
     }
-    std::vector<Index> start, corner;
-    for (const auto& list : corners) {
-      start.push_back(static_cast<Index>(corner.size()));
-      corner.insert(corner.end(), list.begin(), list.end());
-    }
-    start.push_back(static_cast<Index>(corner.size()));
+    const auto [start, corner] = joined(corners);
     send(inverse_mass, mesh.inverse_mass);
     send(vertex_body, mesh.vertex_body);
     send(friction, mesh.friction);
@@ -444,6 +471,13 @@ struct SolidWorld {
     send(weight, mesh.sample_weight);
     send(start, mesh.sample_corner_start);
     send(corner, mesh.sample_corner);
+    std::vector<std::vector<Index>> tets(seed.rest.size());
+    for (std::size_t e = 0; e < seed.tets.size(); ++e)
+      for (int k = 0; k < 4; ++k)
+        tets[static_cast<std::size_t>(seed.tets[e][k])].push_back(static_cast<Index>(4 * e) + k);
+    const auto [tet_start, tet_corner] = joined(tets);
+    send(tet_start, mesh.tet_corner_start);
+    send(tet_corner, mesh.tet_corner);
     send(seed.triangles, mesh.triangle);
     send(seed.triangle_tet, mesh.triangle_tet);
     send(seed.tets, mesh.tet);

@@ -68,10 +68,11 @@ ContactCounts contact_impulses(Exec& ex, const SolidMesh<Real>& mesh, const Cont
   rule.dx = Real(constants.dx);
   rule.dt = Real(dt);
   // A step is the time for the push, unless it is much shorter than what gravity moves by a cell in: stiff bodies take
-  // short steps, and what overlaps would be thrown. What is pressed is pushed as fast as it is pressed.
+  // short steps, and what overlaps would be thrown. Bodies that are pressed are pushed as fast as they are pressed.
   rule.push_time = Real(std::max(dt, std::sqrt(constants.dx / std::max(constants.gravity, 1.0)) / 80));
   rule.rest_gap = Real(constants.spec.rest_offset * constants.dx);
   rule.bounce_speed = Real(10 * constants.gravity * dt);
+  rule.presses = true;
   ContactCounts counts;
   if (constants.spec.form == ContactSpec::Form::paper) {
     counts.bodies = touch_as_printed(ex, mesh, work.bodies);

@@ -32,15 +32,18 @@ struct ContactRule {
   Real restitution;   ///< e
   Real bounce_speed;  ///< below, e does not act [m/s]
   Real hold;          ///< part of a sample's slip that friction wins back in a step
+  bool presses;       ///< what is pressed is pushed as fast as it is pressed
 
   /// What is too much of the approach speed at this gap: all of it at rest_gap, and beta of what is missing to the gap
-  /// where it is smaller. Bodies farther apart may close the gap within the step.
+  /// where it is smaller. Bodies farther apart may close the gap within the step. What is thrown back as fast as it
+  /// comes keeps its energy only if it meets one partner; parts of a crumpled sheet meet several sides of it at once,
+  /// and would gain.
   TRIBO_HD Real excess(Real gap, Real approach) const {
     if (gap > rest_gap) return approach - (gap - rest_gap) / dt;
     const Real depth = rest_gap - gap < Real(0.25) * dx ? rest_gap - gap : Real(0.25) * dx;
     const Real slow = push * depth / push_time;
     const Real fast = push * depth / dt;
-    const Real pressed = approach > slow ? approach : slow;
+    const Real pressed = presses && approach > slow ? approach : slow;
     return approach + (fast < pressed ? fast : pressed);
   }
   /// With the part that rebounds.

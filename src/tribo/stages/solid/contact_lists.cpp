@@ -181,15 +181,33 @@ struct MarkSamples {
   Index* flags;
   TRIBO_HD void operator()(Index i) const { flags[i] = mark[bin_of[i]]; }
 };
-/// The same of samples that may touch their own body.
+/// 1 for vertices around which no tet is inside out.
+template <class Real>
+struct MarkVertex {
+  const Index* corner_start;
+  const Index* corner;
+  SamplesView<Real> samples;
+  UprightTet<Real> upright;
+  Index* mark;
+  TRIBO_HD void operator()(Index p) const {
+    Index all = 1;
+    for (Index k = corner_start[p]; k < corner_start[p + 1] && all != 0; ++k)
+      all = upright(samples, corner[k] / 4) ? 1 : 0;
+    mark[p] = all;
+  }
+};
+/// The same of samples that may touch their own body: all around them is as it should be.
 template <class Real>
 struct MarkUpright {
   MarkSamples marked;
   const Index* listed;
-  UprightSample<Real> upright;
+  SamplesView<Real> samples;
+  const Index* upright;  ///< vertices
   TRIBO_HD void operator()(Index i) const {
     marked(i);
-    if (!upright(listed[i])) marked.flags[i] = 0;
+    const Index t = samples.sample_triangle[listed[i]];
+    for (int k = 0; k < 3; ++k)
+      if (upright[samples.triangle[k][t]] == 0) marked.flags[i] = 0;
   }
 };
 /// What left its partner for good forgets where it stuck.
@@ -435,13 +453,15 @@ struct CopyVertex {
 template <class Real>
 struct ContactDrift {
   Real moved;   ///< along an axis, since vertices were listed [m]
-  Real turned;  ///< squared change of a normal
+  Real turned;  ///< squared change of a normal; all of it where a tet behind one has turned inside out or back
   Real speed;   ///< squared [m^2/s^2]
 };
 template <class Real>
 struct MeasureDrift {
   SamplesView<Real> now, then;
   Index vertices, triangles;  ///< none of these where normals do not matter
+  const Index* triangle_tet;
+  UprightTet<Real> upright;
 
   TRIBO_HD ContactDrift<Real> operator()(Index i) const {
     ContactDrift<Real> r{};
@@ -450,7 +470,10 @@ struct MeasureDrift {
       for (int k = 0; k < 3; ++k) r.moved = larger(r.moved, abs(now.x[k][i] - then.x[k][i]));
       r.speed = squared_norm(now.vertex(now.v, i));
     }
-    if (i < triangles) r.turned = squared_norm(now.face_normal(i) - then.face_normal(i));
+    if (i < triangles) {
+      const bool same = upright(now, triangle_tet[i]) == upright(then, triangle_tet[i]);
+      r.turned = same ? squared_norm(now.face_normal(i) - then.face_normal(i)) : Real(4);
+    }
     return r;
   }
 };
@@ -480,10 +503,13 @@ Index choose_for_self(Exec& ex, const SolidMesh<Real>& mesh, const SamplesView<R
                 MarkAround<Real>{b.boxes.data(), b.bin_patch.data(), b.touch_start.data(), b.touch.data(),
                                  f.starts.data(), f.needed.data()});
   f.flags.resize_discard(b.count);
+  work.upright.resize_discard(mesh.vertices);
+  for_each_pack(ex, "contact list", mesh.vertices,
+                MarkVertex<Real>{mesh.tet_corner_start.data(), mesh.tet_corner.data(), samples, upright_tets(mesh),
+                                 work.upright.data()});
   parallel_for(ex, "contact list", b.count,
-               MarkUpright<Real>{{b.bin_of.data(), f.needed.data(), f.flags.data()},
-                                 b.listed.data(),
-                                 {samples, mesh.triangle_tet.data(), view(mesh.tet), mesh.volume.data()}});
+               MarkUpright<Real>{
+                   {b.bin_of.data(), f.needed.data(), f.flags.data()}, b.listed.data(), samples, work.upright.data()});
   make_list(ex, f.flags, b.count, f.starts, f.active);
   parallel_for(ex, "contact list", f.active.count, SampleAt{b.listed.data(), f.active.items.data()});
   f.pairs.swap(f.active.items);
@@ -624,9 +650,10 @@ void list_contacts(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants
   SamplesView<Real> then = now;
   if (known) then.x = view(std::as_const(state.listed));
   const bool turns = work.any_self && constants.spec.form != ContactSpec::Form::paper;
-  const ContactDrift<Real> drift =
-      reduce(ex, "contact list", max(mesh.vertices, mesh.triangles), ContactDrift<Real>{},
-             MeasureDrift<Real>{now, then, mesh.vertices, turns ? mesh.triangles : 0}, LargerDrift<Real>{});
+  const ContactDrift<Real> drift = reduce(ex, "contact list", max(mesh.vertices, mesh.triangles), ContactDrift<Real>{},
+                                          MeasureDrift<Real>{now, then, mesh.vertices, turns ? mesh.triangles : 0,
+                                                             mesh.triangle_tet.data(), upright_tets(mesh)},
+                                          LargerDrift<Real>{});
   // How many cells away a body must be seen, to be held at its gap however fast both come: 1 or 2. Lists allow for
   // somewhat faster ones, lest every step that is a little faster than the last asks for new ones.
   const double cells = std::sqrt(static_cast<double>(drift.speed)) * dt / constants.dx;

@@ -458,6 +458,7 @@ template <class Real>
 Index meet_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule, bool self, ContactFields<Real>& f,
                   SolidState<Real>& state, const ContactWorkspace<Real>& work) {
   if (f.meeting_count == 0) return 0;
+  rule.presses = !self;
   rule.hold = !self && work.begin != nullptr && state.slip.used ? Real(hold_part) : Real(0);
   f.slots.resize_discard(f.slot_count);
   f.gives.resize_discard(f.meeting_count);

@@ -54,19 +54,16 @@ struct SamplesView {
   }
 };
 
-/// Whether the tet behind a sample is as it should be: the normal of one that is inside out, or nearly flat on the way
-/// there or back, says nothing of where the body is. Such samples do not touch their own body: it would hold the knots
-/// that elastic forces undo.
+/// Whether a tet is as it should be: the normals of one that is inside out, or nearly flat on the way there or back,
+/// say nothing of where the body is. Samples near such tets do not touch their own body: it would hold the knots that
+/// elastic forces undo.
 template <class Real>
-struct UprightSample {
-  SamplesView<Real> samples;
-  const Index* triangle_tet;
+struct UprightTet {
   FieldView<const Index, 4> tet;
-  const Real* volume;  ///< of tets at rest [m^3]
+  const Real* volume;  ///< at rest [m^3]
 
-  TRIBO_HD bool operator()(Index q) const {
+  TRIBO_HD bool operator()(const SamplesView<Real>& samples, Index t) const {
     constexpr Real least = Real(0.05);  // of det F
-    const Index t = triangle_tet[samples.sample_triangle[q]];
     const Vec<Real, 3> x0 = samples.vertex(samples.x, tet[0][t]);
     const Vec<Real, 3> a = samples.vertex(samples.x, tet[1][t]) - x0;
     const Vec<Real, 3> b = samples.vertex(samples.x, tet[2][t]) - x0;
@@ -74,6 +71,10 @@ struct UprightSample {
     return dot(cross(a, b), c) > least * Real(6) * volume[t];
   }
 };
+template <class Real>
+UprightTet<Real> upright_tets(const SolidMesh<Real>& mesh) {
+  return {view(mesh.tet), mesh.volume.data()};
+}
 
 /// Part of what moves at a node that nothing drives; never quite 0, so that masses stay finite.
 template <class Real>
