@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <thread>
 
+#include "step_row.h"
 #include "tribo/core/errors.h"
-#include "tribo/engine/engine.h"
 #include "tribo/scene/reader.h"
 #include "tribo/setup/model.h"
 #include "tribo/setup/solids.h"
@@ -47,67 +44,18 @@ Scene pile_of_cubes(double element, const std::string& precision) {
                      "bench");
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-struct SolidsRow {
-  EngineCounts counts;
-  double milliseconds = 0;                             ///< per step, median
-  std::vector<std::pair<std::string, double>> stages;  ///< likewise
-
-  /// Of all stages whose names begin like this.
-  double of(const std::string& begin) const {
-    double sum = 0;
-    for (const auto& [name, time] : stages)
-      if (name.compare(0, begin.size(), begin) == 0) sum += time;
-    return sum;
-  }
-};
-
-SolidsRow measure_row(const Scene& scene, const EngineOptions& options, int repeats) {
+StepRow measure_row(const Scene& scene, const EngineOptions& options, int repeats) {
   const auto engine = make_engine(options, build_model(scene), {}, sample_solids(scene));
   const double forever = 1e9;
   for (int i = 0; i < 20; ++i) engine->step(forever);
-  SolidsRow row;
   const double tets = std::max<double>(1, static_cast<double>(engine->counts().tets));
-  const int steps = std::max(5, static_cast<int>((options.device == "cuda" ? 2e7 : 5e5) / tets));
-  std::vector<double> times;
-  std::vector<std::pair<std::string, std::vector<double>>> stages;
-  for (int r = 0; r < repeats; ++r) {
-    engine->clear_stage_seconds();
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < steps; ++i) engine->step(forever);
-    times.push_back(1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / steps);
-    for (const auto& [name, s] : engine->stage_seconds()) {
-      auto stage = std::find_if(stages.begin(), stages.end(), [&](const auto& known) { return known.first == name; });
-      if (stage == stages.end()) stage = stages.insert(stages.end(), {name, {}});
-      stage->second.push_back(1e3 * s / steps);
-    }
-  }
-  row.counts = engine->counts();
-  row.milliseconds = median(times);
-  for (const auto& [name, s] : stages) row.stages.emplace_back(name, median(s));
-  for (const ObjectSums& sums : engine->measure())
-    if (!std::isfinite(sums.kinetic + sums.elastic))
-      throw Error(ExitCode::internal, "benchmark result is wrong: it is not finite");
-  if (row.counts.contacts == 0) throw Error(ExitCode::internal, "benchmark result is wrong: nothing touches");
-  return row;
+  return measure_steps(*engine, std::max(5, static_cast<int>((options.device == "cuda" ? 2e7 : 5e5) / tets)), repeats);
 }
 
 }  // namespace
 
 void bench_solids(const BenchOptions& options) {
-  std::vector<int> threads = options.threads;
-  if (threads.empty()) {
-    threads = {1};
-    const int all = static_cast<int>(std::thread::hardware_concurrency());
-    if (options.device == "cpu" && all > 1) threads.push_back(all);
-  }
-  const std::string isa = options.isa.empty() ? available_isas().front() : options.isa;
-  const std::string where = options.device == "cpu" ? "cpu " + isa : options.device;
+  const std::string where = device_of(options);
   fmt::print("explicit step of {} cubes on a slab, self contact on, {}, {}\n", cubes_along * cubes_along * cubes_along,
              options.precision, where);
   fmt::print("{:>9}{:>9}{:>10}{:>9}{:>10}{:>10}{:>9}{:>11}  each stage\n", "tets", "samples", "touching", "threads",
@@ -122,15 +70,13 @@ void bench_solids(const BenchOptions& options) {
   }
   for (const double element : {0.05, 0.025}) {
     const Scene scene = pile_of_cubes(element, options.precision);
-    for (const int t : threads) {
-      const SolidsRow row = measure_row(scene, {options.device, options.precision, t, options.isa}, options.repeats);
+    for (const int t : thread_counts(options)) {
+      const StepRow row = measure_row(scene, {options.device, options.precision, t, options.isa}, options.repeats);
       const double per_tet = 1e6 * row.of("elastic") / static_cast<double>(row.counts.tets);
       const double per_sample = 1e6 * row.of("contact") / static_cast<double>(row.counts.collision_particles);
-      std::string stages;
-      for (const auto& [name, time] : row.stages) stages += fmt::format("  {} {:.3g} ms", name, time);
       fmt::print("{:>9}{:>9}{:>10}{:>9}{:>10.1f}{:>10.3f}{:>9.0f}{:>11.0f}{}\n", row.counts.tets,
                  row.counts.collision_particles, row.counts.contacts, t, 1e3 / row.milliseconds, row.milliseconds,
-                 per_tet, per_sample, stages);
+                 per_tet, per_sample, row.listed());
       std::fflush(stdout);
       if (csv)
         csv << fmt::format("{},{},{},{},{},{},{},{:.2f},{:.1f},{:.1f}\n", version(), where, options.precision,

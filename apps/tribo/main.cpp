@@ -21,6 +21,7 @@
 #include "mpm.h"
 #include "progress.h"
 #include "render.h"
+#include "rods.h"
 #include "solids.h"
 #include "render_command.h"
 #include "scene_flags.h"
@@ -286,8 +287,8 @@ struct BenchCommand {
   RenderBenchOptions render_options;
   std::vector<double> particles;
   void add_to(CLI::App& app) {
-    app.add_option("names", names, "which benchmarks: mpm, render, solids; mpm when not given")
-        ->check(CLI::IsMember({"mpm", "render", "solids"}));
+    app.add_option("names", names, "which benchmarks: mpm, render, rods, solids; mpm when not given")
+        ->check(CLI::IsMember({"mpm", "render", "rods", "solids"}));
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
     app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
@@ -308,6 +309,7 @@ struct BenchCommand {
     for (const std::string& name : names) {
       if (name == "mpm") bench_mpm(options);
       if (name == "render") bench_render(render_options);
+      if (name == "rods") bench_rods(options);
       if (name == "solids") bench_solids(options);
     }
     return 0;

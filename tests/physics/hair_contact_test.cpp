@@ -124,15 +124,26 @@ TEST(HairContact, TipsHaveAMotionOfTheirOwn) {
   EXPECT_NEAR(norm(after.back() - expected), 0, 1e-12);
 }
 
+/// Promise: hair that a scene puts inside a collider is said to be there.
+TEST(HairContact, WarnsOfHairInsideColliders) {
+  const Simulation simulation = simulate(R"({"tribo": 1, "duration": 1, "grid": {"dx": 0.1}, "objects": [
+    {"name": "lock", "type": "hair", "strands": {"tube": {"count": 1, "length": 1, "spacing": 0.1}}, "radius": 0.01,
+     "segments": 10}],
+    "colliders": [{"name": "ball", "shape": {"sphere": 0.25}, "at": [0, 0, 0]}]})");
+  ASSERT_EQ(simulation.warnings().size(), 1U);
+  EXPECT_NE(simulation.warnings()[0].find("5 vertices of hair 'lock' begin inside collider 'ball'"), std::string::npos)
+      << simulation.warnings()[0];
+}
+
 /// A block with hair on it; `block` are its keys.
 std::string furry_block(const std::string& block) {
   return fmt::format(
       R"({{"tribo": 1, "fps": 50, "duration": 1, "grid": {{"dx": 0.05}}, "time": {{"dt_max": 0.001}}, "precision": "double",
            "materials": {{"rubber": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}}}},
-           "objects": [{{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": 0.2}}, "material": "rubber",
+           "objects": [{{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": [0.2, 0.2, 0.2]}}, "material": "rubber",
                          "element_size": 0.1, {}}},
                        {{"name": "fur", "type": "hair", "skin": "block", "radius": 3e-4, "segments": 6,
-                         "strands": {{"scalp": {{"shape": {{"box": 0.2}}, "count": 12, "length": 0.06}}}}}}]}})",
+                         "strands": {{"scalp": {{"shape": {{"box": [0.2, 0.2, 0.2]}}, "count": 12, "length": 0.06}}}}}}]}})",
       block);
 }
 

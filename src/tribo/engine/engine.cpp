@@ -117,7 +117,10 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
     per_body += 12 * sums;
   }
   // Of strands: state, rest shape, the factor of A with what solves and frames take, and two contacts of each vertex.
-  const double per_segment = (13 + 21 + 52 + 44) * real + 10 * 4;
+  // On their own grid: columns of a particle, a copy of what a step changes, sorting, and a block with a pair of arenas
+  // for each 64 vertices.
+  const double on_grid = (33 + 29) * real + 2 * 4 + sorting + 2 * (std::pow(cuda ? 6.0 : 8.0, 3) + 2 * 64) * pack / 64;
+  const double per_segment = (13 + 21 + 52 + 44) * real + 10 * 4 + on_grid;
   return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
          meshes.surface_cells * per_surface_cell + meshes.bodies * per_body + meshes.segments * per_segment;
 }

@@ -20,6 +20,21 @@ struct ObjectSums {
   Vec<double, 3> low = Vec<double, 3>::filled(1e300);           ///< bounds [m]
   Vec<double, 3> high = Vec<double, 3>::filled(-1e300);
 
+  /// A mass at a point.
+  TRIBO_HD void add(double m, const Vec<double, 3>& position, const Vec<double, 3>& velocity) {
+    for (int k = 0; k < 3; ++k) {
+      low[k] = position[k] < low[k] ? position[k] : low[k];
+      high[k] = position[k] > high[k] ? position[k] : high[k];
+    }
+    particles += 1;
+    mass += m;
+    mass_position += m * position;
+    momentum += m * velocity;
+    angular_momentum += m * cross(position, velocity);
+    for (int a = 0; a < 3; ++a)
+      for (int b = a; b < 3; ++b) second_moment(a, b) += m * position[a] * position[b];
+    kinetic += 0.5 * m * squared_norm(velocity);
+  }
   TRIBO_HD void add(const ObjectSums& other) {
     particles += other.particles;
     mass += other.mass;

@@ -37,6 +37,10 @@ void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
     for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
       shortest_ = std::min(shortest_, seed.length[i]);
   load_rods(ex, seed, mesh, state);
+  bundle.load(ex, model.dx, seed);
+  volume_rules.dx = model.dx;
+  volume_rules.incompressibility = model.incompressibility;
+  volume = measure_volume(ex, volume_rules, mesh, state, volume_work);
   evaluate(ex);
 }
 
@@ -69,7 +73,19 @@ double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time
 }
 
 template <class Real>
+double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, const GridAction<Real, 3>& bodies,
+                             double dt) {
+  double speed = bundle.scatter(ex, state, dt);
+  if (particles != nullptr)
+    speed = std::fmax(speed, couple_particles(ex, bundle.nodes(), *particles, bundle.friction(), bundle.coupling));
+  if (bodies) speed = std::fmax(speed, bodies(bundle.nodes()));
+  bundle.blend(ex, mesh, dt, state, work);
+  return speed;
+}
+
+template <class Real>
 bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+  flowing = volume_step(ex, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
   const auto hold = [&] { contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles); };
   touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold);
   return touching.clean;
@@ -79,6 +95,7 @@ template <class Real>
 void RodSystem<Real>::finish(Exec& ex, double dt) {
   move_rods(ex, mesh, dt, state, work);
   evaluate(ex);
+  if (!bundle.empty()) bundle.accept(state.speed * dt);
 }
 
 template <class Real>
@@ -114,12 +131,12 @@ int RodSystem<Real>::object_of(Index vertex) const {
 
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
-  std::size_t sum = work.bytes() + collisions.bytes() + obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
-                    state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() +
-                    mesh.anchor_director.bytes();
-  for (const Array<Real>* a :
-       {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate, &mesh.rest_twist,
-        &mesh.friction})
+  std::size_t sum = work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() + bundle.bytes() +
+                    obstacles.bytes() +
+                    state.x.bytes() + state.x_tail.bytes() + state.v.bytes() + state.director.bytes() +
+                    state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
+  for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
+                               &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})

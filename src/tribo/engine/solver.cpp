@@ -141,7 +141,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     }
   }
   speed_limit_ = 100 * std::max({state_.speed, std::sqrt(state_.wave_speed2), driven, solids_.state.speed,
-                                 rods_.state.speed, rods_.wave_speed(), vertices_.curves.wave_speed()});
+                                 rods_.state.speed, rods_.wave_speed(), rods_.bundle.wave_speed(),
+                                 vertices_.curves.wave_speed()});
 }
 
 /// What meshes of particles have to know of these.
@@ -296,8 +297,14 @@ StepReport Solver<Real, D>::next_dt(double until) {
     // of a step, which a linearly implicit step does not foresee: with half a segment, strands that hit the ground gained
     // a hundred times their energy within half a second.
     constexpr double segments = 0.25;
-    const double way = std::min(time.cfl * model_.dx, segments * rods_.shortest()), speed = rods_.state.speed,
-                 gravity = std::sqrt(squared_norm(model_.gravity));
+    double way = std::min(time.cfl * model_.dx, segments * rods_.shortest());
+    if (!rods_.bundle.empty()) {
+      // Strands that go half a cell and more are in each other before the grid sees them (experiments_hair.md, 4).
+      constexpr double cells = 0.25;
+      way = std::min(way, cells * model_.dx);
+      bound(rods_.bundle.stable_dt(), "wave");
+    }
+    const double speed = rods_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
     if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (model_.rod_scheme == RodScheme::explicit_euler && rods_.state.stable_dt > 0)
       bound(rods_.state.stable_dt, "elastic");
@@ -364,6 +371,7 @@ StepReport Solver<Real, D>::step(double until) {
     report_runaway(error.what());
   } catch (const DeviceError&) {  // no memory; the state must be what it was
     if constexpr (D == 3) vertices_.undo(exec_, state_, work_);
+    rods_.bundle.undo();
     throw;
   }
   if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);

@@ -118,6 +118,14 @@ std::uint64_t Solver<Real, D>::state_hash() {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
     });
   }
+  if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
+    const double drift = bundle.drift();
+    add_numbers(&drift, 1);
+    hash = hash_items(exec_, reinterpret_cast<const Index*>(bundle.bins().data()), bundle.bin_count() * 6, hash);
+    bundle.each_saved_column([&](const char*, auto& field) {
+      for (const auto& array : field.c) hash = hash_items(exec_, array.data(), bundle.count(), hash);
+    });
+  }
   each_curve_frame([&](const char*, auto& field, Index count) {
     for (const auto& array : field.c) hash = hash_items(exec_, array.data(), count, hash);
   });
@@ -151,6 +159,14 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
+  if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
+    const double drift = bundle.drift();
+    visit("bundle.drift", DType::f64, 1, &drift);
+    std::vector<Bin<3>> bundle_bins(static_cast<std::size_t>(bundle.bin_count()));
+    copy_to_host(exec_, bundle.bins(), bundle_bins.data(), bundle.bin_count());
+    visit("bundle.bins", DType::i32, static_cast<std::int64_t>(bundle_bins.size()) * 6, bundle_bins.data());
+    bundle.each_saved_column([&](const char* name, auto& field) { show(bundle.count(), name, field); });
+  }
   each_curve_frame([&](const char* name, auto& field, Index count) { show(count, name, field); });
 }
 
@@ -180,6 +196,7 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   const auto vertices = static_cast<std::int64_t>(solids_.state.count);
   if (vertices > 0) expect_array<Real>(checkpoint, "solid.x.0", vertices);
   if (!rods_.empty()) expect_array<Real>(checkpoint, "rod.x.0", rods_.state.count);
+  if (!rods_.bundle.empty()) expect_array<Real>(checkpoint, "bundle.m.0", rods_.bundle.count());
   if (vertices_.count() > 0 && n < seeded_)
     throw IoError("checkpoint has fewer particles than the scene's meshes and curves need; it belongs to another scene");
   std::span<const double> emitters, sinks;
@@ -203,6 +220,14 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   }
   if (!rods_.empty())
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
+  if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
+    bundle.each_saved_column([&](const char* name, auto& field) { take(bundle.count(), name, field); });
+    const std::span<const Index> data = expect_array<Index>(checkpoint, "bundle.bins", -1);
+    std::vector<Bin<3>> bundle_bins(data.size() / 6);
+    if (!bundle_bins.empty()) std::memcpy(bundle_bins.data(), data.data(), bundle_bins.size() * sizeof(Bin<3>));
+    if (!bundle.resume(exec_, bundle_bins, expect_array<double>(checkpoint, "bundle.drift", 1)[0]))
+      throw IoError("checkpoint's grid of strands does not fit its strands; it belongs to another scene");
+  }
   each_curve_frame([&](const char* name, auto& field, Index count) { take(count, name, field); });
   set_scalars(state_, numbers);
   set_numbers(state_.emitters, emitters);

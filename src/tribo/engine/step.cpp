@@ -19,16 +19,24 @@ struct StepMeshes {
   Exec& ex;
   const Model& model;
   SolidSystem<Real>& solids;
-  bool coupled;  ///< there are particles to meet
+  bool particles;  ///< there are some to meet
   VertexParticles<Real>& vertices;
   RodSystem<Real>& rods;
 
   bool solid() const { return D == 3 && !solids.empty(); }
   bool hairy() const { return D == 3 && !rods.empty(); }
   bool any() const { return solid() || hairy(); }
+  bool bulky() const { return hairy() && !rods.bundle.empty(); }
+  /// Whether bodies meet strands: not in the printed form, which knows only one grid beside theirs, and not where hair
+  /// grows on one of them, which it would push away from its own roots.
+  bool touch_strands() const {
+    return solid() && bulky() && rods.mesh.skin.size() == 0 &&
+           solids.contact_constants.spec.form != ContactSpec::Form::paper;
+  }
   void begin() const {
     if (solid()) begin_solids(ex, solids.state, solids.work);
     if (hairy()) begin_rods(ex, rods.state, rods.work);
+    if (bulky()) rods.bundle.begin(ex, rods.state);
   }
   /// Meshes whose vertices are particles change the velocities of these; their positions and forces follow from them.
   void push_particles(double dt, State<Real, D>& state, Workspace<Real, D>& work) const {
@@ -47,12 +55,18 @@ struct StepMeshes {
     if (D == 3) report.speed = std::fmax(report.speed, vertices.curves.driven_speed(time, dt));
     return report;
   }
-  /// Particles on their grid meet the bodies.
-  GridAction<Real, D> meet(double dt) const {
-    if constexpr (D == 3)
-      if (solid() && coupled)
-        return [this, dt](const GridNodes<Real, 3>& grid) { return solids.couple_with(ex, grid, dt); };
-    return {};
+  /// What happens on grids: bodies meet particles, null where there are none, and strands in bulk each other, particles
+  /// and bodies. Returns the largest velocity component it leaves there [m/s].
+  double meet(const GridNodes<Real, D>* grid, double dt) const {
+    double speed = 0;
+    if constexpr (D == 3) {
+      if (solid() && grid != nullptr) speed = solids.couple_with(ex, *grid, dt);
+      GridAction<Real, 3> bodies;
+      if (touch_strands())
+        bodies = [&](const GridNodes<Real, 3>& strands) { return solids.couple_with(ex, strands, dt); };
+      if (bulky()) speed = std::fmax(speed, rods.meet(ex, grid, bodies, dt));
+    }
+    return speed;
   }
   /// Strands touch each other and colliders. False where the step should be shorter for that; `tries` so far were too
   /// long, and with too many of them some will pass through each other.
@@ -63,7 +77,7 @@ struct StepMeshes {
   }
   void finish(const StepColliders<Real, D>& colliders, double dt, StrandReport& strands) const {
     if constexpr (D == 3) {
-      if (solid()) solids.finish(ex, colliders.during(), model.time, dt, coupled);
+      if (solid()) solids.finish(ex, colliders.during(), model.time, dt, particles || touch_strands());
       if (!hairy()) return;
       const StrandContactReport& touching = rods.touching;
       strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.missed.pairs,
@@ -86,15 +100,15 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     if (speed > limit) continue;
     meshes.push_particles(dt, state, work);
     const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-    const GridAction<Real, D> meet = meshes.meet(dt);
     bool clean = true;
-    const GridAction<Real, D> act = [&](const GridNodes<Real, D>& grid) {
-      const double met = meet ? meet(grid) : 0;
-      clean = meshes.collide(colliders, dt, strands.retries);
-      return clean ? met : refused;
-    };
-    const PackedOutcome outcome =
-        packed_step(ex, constants, colliders, limit, meshes.hairy() ? act : meet, state, work);
+    GridAction<Real, D> act;
+    if (meshes.any())
+      act = [&](const GridNodes<Real, D>& grid) {
+        const double met = meshes.meet(&grid, dt);
+        clean = meshes.collide(colliders, dt, strands.retries);
+        return clean ? met : refused;
+      };
+    const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, act, state, work);
     if (!clean) ++strands.retries;
     if (!outcome.taken) continue;
     bad = outcome.bad;
@@ -149,12 +163,11 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       speed = update_grid(ex, constants, colliders.during(), dt, work);
     }
     const bool short_enough = !(std::fmax(pushed.speed, speed) * dt > model.dx) || dt <= model.time.dt_min;
-    if (particles && converged && short_enough) {
-      if (const GridAction<Real, D> meet = meshes.meet(dt)) {
-        // A body may push aside what comes along it: a component may grow, though no speed does.
-        const double met = meet({work.blocks.data(), work.block_count, work.grid.data()});
-        if (met > speed) speed = met;
-      }
+    if (meshes.any() && converged && short_enough) {
+      const GridNodes<Real, D> grid{work.blocks.data(), work.block_count, work.grid.data()};
+      // A body may push aside what comes along it: a component may grow, though no speed does.
+      const double met = meshes.meet(particles ? &grid : nullptr, dt);
+      if (met > speed) speed = met;
     }
     fastest = pushed.speed > speed ? pushed.speed : speed;
     bool clean = true;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 namespace tribo {
 
 /// How bodies touch. Lengths in cells (experiments_solids.md, recommended defaults).
@@ -27,6 +29,15 @@ struct StrandContactSpec {
   bool fail_safe = true;     ///< crossings are fed back as pairs until there are none, or the step is taken again
   bool count_missed = true;  ///< where there is no fail-safe, which counts anyway
   bool count_grid = false;   ///< crossings before any impulse too: one more search
+};
+
+/// How strands touch in bulk, on a grid of their own (Han 2019, sec. 5.1, 5.2; experiments_hair.md).
+struct StrandGridSpec {
+  bool on = true;
+  std::optional<double> friction;    ///< c_F; nothing: that of each object
+  std::optional<double> wave_speed;  ///< [m/s]; nothing: by how fast things may hit each other
+  double blend = 0.05;               ///< xi of eq. 33, in `blend_time`
+  double blend_time = 1.0 / 24;      ///< [s]; 0: in every step
 };
 
 }  // namespace tribo

@@ -432,7 +432,7 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
                      "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
       !tip_keys.empty())
     hair.tip_motion = Motion(std::move(tip_keys));
-  if (in.has("tip_motion") && !hair.clamp_tip)
+  if (hair.tip_motion && !hair.clamp_tip)
     in.complain("tip_motion", "only clamped tips follow keyframes; set `tips` to \"clamped\"");
   const Pose start = hair.motion.pose(0);
   object.placement = hair.motion.keys().front();
@@ -525,6 +525,23 @@ void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
       in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
   contact.count_grid =
       in.flag("count_grid", "count those that would without any impulse, too: one more search", contact.count_grid);
+}
+
+void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
+  grid.on = in.flag("on",
+                    "hair resists being pressed together, and touches particles and meshes; without, it passes through "
+                    "these",
+                    grid.on);
+  grid.friction = in.open_number("friction", "1", at_least(0),
+                                 "inside hair that is pressed together; by default that of each object");
+  grid.wave_speed = in.open_number("wave_speed", "m/s", above(0),
+                                   "how stiff hair is in bulk; hair keeps its volume when hit with half that speed, and "
+                                   "steps are shorter the higher it is; by default 2.2 times what things may hit each "
+                                   "other with, by speeds at the start, motions and heights");
+  grid.blend = in.number("blend", "1", within(0, 1),
+                         "part that strands lose, in `blend_time`, of the velocity that the grid does not see",
+                         grid.blend);
+  grid.blend_time = in.number("blend_time", "s", at_least(0), "0: in every step", grid.blend_time);
 }
 
 void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
@@ -723,7 +740,11 @@ void read_format(ParamReader& in, Scene& scene) {
   in.object("contact", "how meshes touch each other, and what they touch", false,
             [&](ParamReader& contact) { read_contact(contact, scene.contact); });
   in.object("strand_contact", "how strands of hair touch each other", false,
-            [&](ParamReader& contact) { read_strand_contact(contact, scene.strand_contact); });
+            [&](ParamReader& contact) {
+              read_strand_contact(contact, scene.strand_contact);
+              contact.object("grid", "hair in bulk, on a grid of its own", false,
+                             [&](ParamReader& grid) { read_strand_grid(grid, scene.strand_grid); });
+            });
   in.list("friction", "between pairs of objects, where it is not the smaller coefficient of the two", false,
           [&](ParamReader& entry, const std::string&) {
             PairFriction pair;

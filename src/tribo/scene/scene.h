@@ -197,6 +197,7 @@ struct Scene {
   std::vector<SinkSpec> sinks;
   ContactSpec contact;
   StrandContactSpec strand_contact;
+  StrandGridSpec strand_grid;
   std::vector<PairFriction> friction;
   OutputSpec output;
   RenderSpec render;

@@ -10,6 +10,7 @@
 #include "tribo/scene/scene.h"
 #include "tribo/setup/hair_making.h"
 #include "tribo/setup/skin_frame.h"
+#include "tribo/setup/strand_grid.h"
 
 namespace tribo {
 
@@ -78,6 +79,34 @@ void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
       gap.pair_count, thickest, gap.one, gap.other, gap.distance));
 }
 
+/// Free vertices that begin deeper than their radius beyond a collider's surface: what is there is pushed out, or stays
+/// where it is when it is deep.
+void warn_of_colliders(const Scene& scene, const RodSeed& seed, std::vector<std::string>& warnings) {
+  for (const RodBody& body : seed.bodies)
+    for (const ColliderSpec& collider : scene.colliders) {
+      const Pose pose = collider.motion.pose(0);
+      const Mat<double, 3> to_local = transpose(pose.rotation);
+      const std::int64_t inside = std::visit(
+          [&](const auto& shape) {
+            std::int64_t count = 0;
+            for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end);
+                 ++i) {
+              bool beyond = false;
+              if (seed.drive[i] < 0)
+                shape.each_contact(to_local * (seed.x[i] - pose.at), collider.inside, -seed.radius[i],
+                                   [&](const SurfacePoint<double, 3>&) { beyond = true; });
+              count += beyond ? 1 : 0;
+            }
+            return count;
+          },
+          collider.shape);
+      if (inside > 0)
+        warnings.push_back(fmt::format("{} vertices of hair '{}' begin inside collider '{}'; move one of the two, or comb "
+                                       "the hair so that it stays outside",
+                                       inside, scene.objects[static_cast<std::size_t>(body.object)].name, collider.name));
+    }
+}
+
 }  // namespace
 
 RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
@@ -119,10 +148,13 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(all, warnings);
+  warn_of_colliders(scene, seed, warnings);
+  set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands || object.is_curves()) {
-      warnings.push_back("hair touches colliders, not particles and meshes: object '" + object.name +
-                         "' passes through it");
+    if ((!object.strands || object.is_curves()) && !scene.strand_grid.on) {
+      warnings.push_back("object '" + object.name +
+                         "' passes through hair, which meets particles and meshes on its grid; set "
+                         "strand_contact.grid.on to true");
       break;
     }
   return seed;

@@ -24,6 +24,8 @@ struct RodBody {
   int material = 0;
   Run strands, vertices;
   double friction = 0;                                     ///< Coulomb coefficient
+  double grid_friction = 0;                                ///< c_F of Han 2019, sec. 3.2: of strands in bulk
+  double wave_speed = 0;  ///< c of strands in bulk, engine/rod_bundle.h [m/s]; 0: no contact on the grid
   double bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
   /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
   /// has no energy at equilibrium and nothing of it is computed (formulas E.5).
@@ -57,6 +59,8 @@ struct SkinRoot {
 
 struct RodSeed {
   std::vector<RodBody> bodies;
+  double blend = 0.05;           ///< xi of Han 2019, eq. 33, in `blend_time`
+  double blend_time = 1.0 / 24;  ///< [s]; 0: in every step
   std::vector<RodPairFriction> friction;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
 

@@ -7,6 +7,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
+#include "tribo/io/writer.h"
 #include "tribo/scene/reader.h"
 #include "tribo/scene/suggest.h"
 
@@ -27,11 +28,16 @@ std::vector<std::string> bad_scenes() {
 }
 
 /// `{models}` in an expected message stands for the names of all models, and so on for everything that has a list, so
-/// that a new law does not change what is expected of the messages. `{one of models}` has the words before it.
+/// that a new law does not change what is expected of the messages. `{one of models}` has the words before it. A scene
+/// may name formats that this build cannot write, which `list_entries` leaves out.
 std::string with_lists(std::string text) {
   for (const std::string& kind : list_kinds()) {
     std::vector<std::string> names;
-    for (const ListEntry& entry : list_entries(kind)) names.push_back(entry.name);
+    if (kind == "writers") {
+      for (const WriterEntry& writer : all_writers()) names.emplace_back(writer.name);
+    } else {
+      for (const ListEntry& entry : list_entries(kind)) names.push_back(entry.name);
+    }
     const std::pair<std::string, std::string> replacements[] = {{"{one of " + kind + "}", one_of_text(names)},
                                                                 {"{" + kind + "}", quoted_list(names)}};
     for (const auto& [from, to] : replacements) {

@@ -45,7 +45,7 @@ struct Cross {
     item.pair.a = static_cast<Real>(a);
     item.pair.b = static_cast<Real>(b);
     item.pair.n = cast<Real>(n);
-    item.pair.target = static_cast<Real>((min(dmin, 0.9 * height) - height) / dt);
+    item.pair.target = static_cast<Real>(least_normal_velocity(height, dmin, dt));
     item.pair.friction = Real(0);
     item.odd = hit.count % 2;
     return true;

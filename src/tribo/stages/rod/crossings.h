@@ -114,7 +114,7 @@ struct FailSafeReport {
   bool clean() const { return after.pairs == 0; }
 };
 
-/// Crossings become pairs, without friction, that keep the least of dmin and 0.9 of their gap; then all pairs are
+/// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs are
 /// iterated again, until none cross. Where crossings are left, the step should be taken again with half of dt. After
 /// `apply_impulses`; 0 rounds only count. `hold`, if given, has the last word over the velocities of each round.
 template <class Real>

@@ -53,7 +53,7 @@ struct MayTouch {
     pair.a = static_cast<Real>(a);
     pair.b = static_cast<Real>(b);
     pair.n = cast<Real>(n);
-    pair.target = static_cast<Real>(-max(distance - dmin, 0.0) / dt);
+    pair.target = static_cast<Real>(least_normal_velocity(distance, dmin, dt));
     pair.friction = friction[strand_body[vertex_strand[i]] * bodies + strand_body[vertex_strand[j]]];
     return true;
   }

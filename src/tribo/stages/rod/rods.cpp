@@ -113,18 +113,7 @@ struct SumStrand {
       const Index i = first + row;
       const Vec<double, 3> position = at(x, i) + at(tail, i), velocity = at(v, i);
       const auto m = static_cast<double>(mass[i]);
-      for (int k = 0; k < 3; ++k) {
-        sums.low[k] = min(position[k], sums.low[k]);
-        sums.high[k] = max(position[k], sums.high[k]);
-      }
-      sums.particles += 1;
-      sums.mass += m;
-      sums.mass_position += m * position;
-      sums.momentum += m * velocity;
-      sums.angular_momentum += m * cross(position, velocity);
-      for (int a = 0; a < 3; ++a)
-        for (int b = a; b < 3; ++b) sums.second_moment(a, b) += m * position[a] * position[b];
-      sums.kinetic += 0.5 * m * squared_norm(velocity);
+      sums.add(m, position, velocity);
       if (row + 1 == count) break;
       after = RodEdge<double>((at(x, i + 1) - at(x, i)) + (at(tail, i + 1) - at(tail, i)));
       const double stretch = after.length - constant(group, lane, row, RodRow::length);

@@ -4,10 +4,12 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// kernel(i) for items that are enough work each to be shared out in small pieces: packs of tets, bins of samples.
+/// kernel(i) for items that are enough work each to be shared out in small pieces: packs of tets, bins of samples,
+/// vertices with all their tets. Pieces are some 50 us on the CPU, so that a mesh of a thousand tets has work for
+/// several threads.
 template <class Kernel>
 struct PackChunk {
-  static constexpr Index size = 128;
+  static constexpr Index size = Team::size == 1 ? 16 : 128;
   struct Scratch {};
   Kernel kernel;
   Index packs;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tribo/stages/solid/spin.h"
 #include "tribo/state/blocks.h"
 #include "tribo/state/colliders.h"
 #include "tribo/state/solids.h"
@@ -189,13 +190,6 @@ struct ContactFields {
 /// Some of what follows each other in an array.
 struct ContactRun {
   Index begin, end;
-};
-/// What samples weigh and take, about the origin.
-struct SpinSums {
-  double mass;
-  Vec<double, 3> place;   ///< m x
-  Sym<double, 3> square;  ///< m x x^T
-  Vec<double, 3> torque;  ///< x cross P
 };
 /// Sums over the samples of bodies, in fixed runs: of samples, of runs, and one for each body.
 struct SpinWorkspace {

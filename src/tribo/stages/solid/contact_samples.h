@@ -121,6 +121,28 @@ SamplesView<Real> samples_of(const SolidMesh<Real>& mesh, const SolidState<Real>
           view(work.begin != nullptr ? *work.begin : state.v)};
 }
 
+/// Nodes around a sorted sample.
+template <class Real>
+struct SampleStencil {
+  const ContactRow<Real>& row;
+  Cell<3> base;  ///< in the block of its bin
+
+  TRIBO_HD explicit SampleStencil(const ContactRow<Real>& r)
+      : row(r), base(unflatten<3>(static_cast<int>(r.base), ContactBlock::base_side)) {}
+
+  /// visit(weight, which of the 8 blocks, node in it) for each.
+  template <class Visit>
+  TRIBO_HD void each(const Visit& visit) const {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b)
+        for (int c = 0; c < 3; ++c) {
+          const int x = base[0] + a, y = base[1] + b, z = base[2] + c;
+          visit(row.weight[0][a] * row.weight[1][b] * row.weight[2][c], ((x >> 2) * 2 + (y >> 2)) * 2 + (z >> 2),
+                ((x & 3) * ContactBlock::side + (y & 3)) * ContactBlock::side + (z & 3));
+        }
+  }
+};
+
 struct FillIndex {
   Index value;
   Index* to;
@@ -138,6 +160,20 @@ struct AddIndex {
 inline Index count_touched(Exec& ex, const Array<Index>& touched, Index n) {
   return reduce(ex, "contact", n, Index{0}, LoadIndex{touched.data()}, AddIndex{});
 }
+
+/// Samples against the fields of other bodies, or against other parts of their own: what each gives and gets is left in
+/// `f.taken`, and what the nodes of the others get of it in `f.change`. Returns the samples in contact.
+template <class Real>
+Index meet_fields(Exec& ex, const SolidMesh<Real>& mesh, ContactRule<Real> rule, bool self, ContactFields<Real>& f,
+                  SolidState<Real>& state, const ContactWorkspace<Real>& work);
+
+/// What each sample takes of both, as `f.impulse`.
+template <class Real>
+void take_impulses(Exec& ex, ContactFields<Real>& f);
+
+/// The printed form: impulses of samples by the one field of everything. Returns the samples in contact.
+template <class Real>
+Index touch_as_printed(Exec& ex, const SolidMesh<Real>& mesh, ContactFields<Real>& f);
 
 /// Gives impulses of samples to the vertices: to those of a list, or to all when that is null.
 template <class Real>

@@ -7,16 +7,6 @@ namespace {
 
 constexpr Index run_length = 64;
 
-TRIBO_HD void add_sums(SpinSums& sum, const SpinSums& more) {
-  sum.mass += more.mass;
-  sum.place += more.place;
-  for (int k = 0; k < 6; ++k) sum.square.s[k] += more.square.s[k];
-  sum.torque += more.torque;
-}
-TRIBO_HD SpinSums no_spin() {
-  return {0, Vec<double, 3>::zero(), Sym<double, 3>::isotropic(0), Vec<double, 3>::zero()};
-}
-
 /// Torque about the origin of what a sample at x takes.
 template <class Real>
 struct TorqueOfImpulse {
@@ -42,16 +32,10 @@ struct SumSamples {
   SpinSums* sums;
 
   TRIBO_HD void operator()(Index r) const {
-    SpinSums sum = no_spin();
+    SpinSums sum = SpinSums::none();
     for (Index q = runs[r].begin; q < runs[r].end; ++q) {
       const Vec<double, 3> x = cast<double>(samples.position(q));
-      SpinSums own;
-      own.mass = static_cast<double>(samples.sample_mass[q]);
-      own.place = own.mass * x;
-      for (int j = 0; j < 3; ++j)
-        for (int k = j; k < 3; ++k) own.square(j, k) = own.mass * x[j] * x[k];
-      own.torque = torque(q, x);
-      add_sums(sum, own);
+      sum.add(SpinSums::of(static_cast<double>(samples.sample_mass[q]), x, torque(q, x)));
     }
     sums[r] = sum;
   }
@@ -63,29 +47,11 @@ struct SumSums {
   SpinSums* to;
 
   TRIBO_HD void operator()(Index r) const {
-    SpinSums sum = no_spin();
-    for (Index i = runs[r].begin; i < runs[r].end; ++i) add_sums(sum, from[i]);
+    SpinSums sum = SpinSums::none();
+    for (Index i = runs[r].begin; i < runs[r].end; ++i) sum.add(from[i]);
     to[r] = sum;
   }
 };
-
-/// The rotation that takes a torque from a body's samples: I w = torque, with I about their center. A body that is
-/// flat on a line has no inertia around it, and no torque either: a little in all directions keeps w finite.
-TRIBO_HD Vec<double, 3> spin_of(const SpinSums& sums, const Vec<double, 3>& center) {
-  Mat<double, 3> I;
-  Vec<double, 3> second;
-  for (int k = 0; k < 3; ++k) second[k] = sums.square(k, k) - sums.mass * center[k] * center[k];
-  const double all = second[0] + second[1] + second[2];
-  if (!(all > 0)) return Vec<double, 3>::zero();
-  for (int j = 0; j < 3; ++j)
-    for (int k = 0; k < 3; ++k)
-      I(j, k) = j == k ? all - second[j] + 1e-9 * all : sums.mass * center[j] * center[k] - sums.square(j, k);
-  Vec<double, 3> row[3];
-  for (int j = 0; j < 3; ++j) row[j] = {{I(j, 0), I(j, 1), I(j, 2)}};
-  const double volume = dot(row[0], cross(row[1], row[2]));
-  return (1 / volume) * (sums.torque[0] * cross(row[1], row[2]) + sums.torque[1] * cross(row[2], row[0]) +
-                         sums.torque[2] * cross(row[0], row[1]));
-}
 
 template <class Real>
 struct TurnBack {

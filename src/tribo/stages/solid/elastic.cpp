@@ -209,10 +209,10 @@ Index evaluate_elastic(Exec& ex, const SolidConstants<Real>& constants, const So
   if (!implicit) {
     work.corner.resize_discard(Size{4} * mesh.tets);
     work.rate.resize_discard(mesh.tets);
-    each_body(constants, mesh, [&](const auto& law, std::size_t b) {
-      const TetAccess<Real> tets(mesh, mesh.body[b]);
-      if (mesh.body[b].kinematic) {  // nothing moves by its forces, and no step is too long for it
-        const Run run = mesh.body[b].tets;
+    each_body(constants, mesh, [&](const auto& law, double density, const SolidBody& body) {
+      const TetAccess<Real> tets(mesh, body);
+      if (body.kinematic) {  // nothing moves by its forces, and no step is too long for it
+        const Run run = body.tets;
         parallel_for(ex, "elastic", run.end - run.begin, SetRate<Real>{work.rate.data() + run.begin});
         return;
       }
@@ -223,8 +223,8 @@ Index evaluate_elastic(Exec& ex, const SolidConstants<Real>& constants, const So
                                                                     {view(now.x)},
                                                                     {view(now.v)},
                                                                     law,
-                                                                    static_cast<Real>(mesh.body[b].damping),
-                                                                    static_cast<Real>(constants.densities[b]),
+                                                                    static_cast<Real>(body.damping),
+                                                                    static_cast<Real>(density),
                                                                     rest,
                                                                     work.corner.data(),
                                                                     work.rate.data()});
@@ -250,10 +250,10 @@ void elastic_step(Exec& ex, const SolidConstants<Real>& constants, const SolidMe
                   SolidState<Real>& state, ElasticWorkspace<Real>& work) {
   place_drives(ex, constants, time, dt, work);
   const ElasticWorkspace<Real>& kept = work;
-  parallel_for(ex, "elastic", mesh.vertices,
-               PushVertex<Real>{CornerSum<Real>(mesh, work), mesh.inverse_mass.data(), mesh.drive.data(),
-                                view(mesh.anchor), work.drives.data(), view(kept.v_start), constants.gravity,
-                                static_cast<Real>(dt), view(state.v)});
+  for_each_pack(ex, "elastic", mesh.vertices,
+                PushVertex<Real>{CornerSum<Real>(mesh, work), mesh.inverse_mass.data(), mesh.drive.data(),
+                                 view(mesh.anchor), work.drives.data(), view(kept.v_start), constants.gravity,
+                                 static_cast<Real>(dt), view(state.v)});
 }
 
 template <class Real>

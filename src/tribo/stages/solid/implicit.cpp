@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tribo/models/step_force.h"
+#include "tribo/stages/solid/spin.h"
 #include "tribo/stages/solid/tets.h"
 
 /// \file
@@ -12,7 +13,8 @@
 /// its linear systems by conjugate gradients without a matrix, a line search along the slope as in stages/implicit.cpp
 /// and for the same reason. The preconditioner is the inverse of the system's 3 x 3 blocks on the diagonal: in graded
 /// meshes masses differ by more than stiffnesses. What it leaves of a free body's momentum when iterations end early is
-/// put right at the end, exactly, since moving a body as a whole strains nothing.
+/// put right at the end, exactly, since moving a body as a whole strains nothing; and with it the angular momentum,
+/// which backward Euler itself does not keep (formulas D.5), by turning the body as a whole.
 ///
 /// Vectors over vertices are momenta or velocities, norms of momentum over mass: |w|^2 = sum m w^2, [kg m^2/s^2].
 
@@ -312,49 +314,75 @@ struct AddNumbers {
   TRIBO_HD double operator()(double a, double b) const { return a + b; }
 };
 
-/// The velocity a body has won as a whole beyond v*, which its own forces cannot give it; 0 where something holds it.
+/// Motion as a whole that a body has won beyond v*, which its own forces cannot give it; 0 where something holds it.
+/// Momentum is what iterations leave. Angular momentum backward Euler changes itself: forces have no torque at the
+/// positions x + dt v where it takes them, but -dt v x f at x, which slows rotation and lets bodies that untangle from
+/// rest spin. With sum m x x (v - v*) = 0, and contact and motion by dt v from there, it stays to rounding.
 template <class Real>
 struct SpuriousMotion {
   struct Scratch {
-    double sums[Team::size][4];
+    SpinSums sums[Team::size];
+    Vec<double, 3> momentum[Team::size];
     Index driven[Team::size];
   };
   const Index* first;  ///< vertex of each body, and the end
   const Index* drive;
+  ColumnAt<Real> x;
   const NodePack<Real>* star;
   const NodePack<Real>* velocity;
-  double* out;
+  WholeMotion* out;
 
   TRIBO_HD void operator()(const Team& team, Index body, Scratch& scratch) const {
-    double* const mine = scratch.sums[team.rank()];
-    for (int k = 0; k < 4; ++k) mine[k] = 0;
+    SpinSums sums = SpinSums::none();
+    Vec<double, 3> momentum = Vec<double, 3>::zero();
     Index driven = 0;
+    const Vec<double, 3> origin = place(first[body]);  // of moments: far from the scene's, these would cancel
     for (Index i = first[body] + team.rank(); i < first[body + 1]; i += Team::size) {
       const auto mass = static_cast<double>(star[i][3]);
-      for (int k = 0; k < 3; ++k)
-        mine[k] += mass * (static_cast<double>(velocity[i][k]) - static_cast<double>(star[i][k]));
-      mine[3] += mass;
+      Vec<double, 3> p;
+      for (int k = 0; k < 3; ++k) p[k] = mass * (static_cast<double>(velocity[i][k]) - static_cast<double>(star[i][k]));
+      const Vec<double, 3> away = place(i) - origin;
+      sums.add(SpinSums::of(mass, away, cross(away, p)));
+      momentum += p;
       driven |= drive[i] >= 0 ? 1 : 0;
     }
+    scratch.sums[team.rank()] = sums;
+    scratch.momentum[team.rank()] = momentum;
     scratch.driven[team.rank()] = driven;
     team.barrier();
     if (team.rank() != 0) return;
     for (int r = 1; r < Team::size; ++r) {
-      for (int k = 0; k < 4; ++k) mine[k] += scratch.sums[r][k];
+      sums.add(scratch.sums[r]);
+      momentum += scratch.momentum[r];
       driven |= scratch.driven[r];
     }
-    for (int k = 0; k < 3; ++k) out[3 * body + k] = driven != 0 ? 0.0 : mine[k] / mine[3];
+    WholeMotion all{Vec<double, 3>::zero(), origin, Vec<double, 3>::zero()};
+    if (driven == 0) {
+      const Vec<double, 3> center = (1 / sums.mass) * sums.place;
+      sums.torque = sums.torque - cross(center, momentum);
+      all = {(1 / sums.mass) * momentum, origin + center, spin_of(sums, center)};
+    }
+    out[body] = all;
+  }
+
+ private:
+  TRIBO_HD Vec<double, 3> place(Index i) const {
+    return {{static_cast<double>(x(i, 0)), static_cast<double>(x(i, 1)), static_cast<double>(x(i, 2))}};
   }
 };
 template <class Real>
 struct TakeVelocity {
   const Index* body;
-  const double* spurious;
+  const WholeMotion* spurious;
+  ColumnAt<Real> x;
   const NodePack<Real>* velocity;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < 3; ++k)
-      v[k][i] = static_cast<Real>(static_cast<double>(velocity[i][k]) - spurious[3 * body[i] + k]);
+    const WholeMotion& motion = spurious[body[i]];
+    Vec<double, 3> away;
+    for (int k = 0; k < 3; ++k) away[k] = static_cast<double>(x(i, k)) - motion.center[k];
+    const Vec<double, 3> excess = motion.velocity + cross(motion.spin, away);
+    for (int k = 0; k < 3; ++k) v[k][i] = static_cast<Real>(static_cast<double>(velocity[i][k]) - excess[k]);
   }
 };
 
@@ -426,21 +454,21 @@ class ElasticSolve {
   /// Gradient and tangents at the present velocities.
   void evaluate() {
     const SolidState<Real>& now = state_;
-    each_body(constants_, mesh_, [&](const auto& law, std::size_t b) {
-      const TetAccess<Real> tets(mesh_, mesh_.body[b]);
+    each_body(constants_, mesh_, [&](const auto& law, double /*density*/, const SolidBody& body) {
+      const TetAccess<Real> tets(mesh_, body);
       for_each_pack(ex_, "linearize", tets.packs(),
                     LinearizeTets<Real, std::decay_t<decltype(law)>>{tets,
                                                                      {view(now.x)},
                                                                      {work_.velocity.data()},
                                                                      law,
-                                                                     static_cast<Real>(mesh_.body[b].damping),
+                                                                     static_cast<Real>(body.damping),
                                                                      static_cast<Real>(dt_),
                                                                      work_.corner.data(),
                                                                      view(work_.tangent)});
     });
-    parallel_for(ex_, "linearize", mesh_.vertices,
-                 GradientOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.velocity.data(),
-                                        work_.gradient.data()});
+    for_each_pack(ex_, "linearize", mesh_.vertices,
+                  GradientOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.velocity.data(),
+                                         work_.gradient.data()});
   }
 
   void apply() {
@@ -450,9 +478,9 @@ class ElasticSolve {
     const TetAccess<Real> tets(mesh_, all);
     for_each_pack(ex_, "apply", tets.packs(),
                   ApplyTets<Real>{tets, {work_.direction.data()}, view(kept.tangent), work_.corner.data()});
-    parallel_for(ex_, "apply", mesh_.vertices,
-                 ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.direction.data(),
-                                       work_.product.data()});
+    for_each_pack(ex_, "apply", mesh_.vertices,
+                  ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.direction.data(),
+                                        work_.product.data()});
   }
 
   /// Conjugate gradients for the Newton step. The error left, measured by the system itself, is what later iterations
@@ -460,9 +488,9 @@ class ElasticSolve {
   /// asked of velocities. Returns residual . step.
   double solve_linear(double target, std::int64_t& iterations) {
     const ElasticWorkspace<Real>& kept = work_;
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
-                                   view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
+    for_each_pack(ex_, "solve", mesh_.vertices,
+                  InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
+                                    view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
     const auto inverse = view(kept.inverse_block);
     parallel_for(ex_, "solve", mesh_.vertices,
                  BeginLinear<Real>{work_.gradient.data(), inverse, work_.residual.data(), work_.direction.data(),
@@ -515,20 +543,25 @@ class ElasticSolve {
     return false;
   }
 
-  /// The velocities found, with the momentum that free bodies must have.
+  /// The velocities found, with the momenta that free bodies must have.
   void finish() {
     std::vector<Index> first;
     for (const SolidBody& body : mesh_.body) first.push_back(body.vertices.begin);
     first.push_back(mesh_.vertices);
     copy_to_device(ex_, first.data(), work_.body_start, mesh_.bodies + 1);
-    work_.body_sums.resize_discard(3 * mesh_.bodies);
-    for_each_team<typename SpuriousMotion<Real>::Scratch>(
-        ex_, "solve", mesh_.bodies,
-        SpuriousMotion<Real>{work_.body_start.data(), mesh_.drive.data(), work_.star.data(), work_.velocity.data(),
-                             work_.body_sums.data()});
+    work_.whole.resize_discard(mesh_.bodies);
+    const SolidState<Real>& now = state_;
+    for_each_team<typename SpuriousMotion<Real>::Scratch>(ex_, "solve", mesh_.bodies,
+                                                          SpuriousMotion<Real>{work_.body_start.data(),
+                                                                               mesh_.drive.data(),
+                                                                               {view(now.x)},
+                                                                               work_.star.data(),
+                                                                               work_.velocity.data(),
+                                                                               work_.whole.data()});
     parallel_for(
         ex_, "solve", mesh_.vertices,
-        TakeVelocity<Real>{mesh_.vertex_body.data(), work_.body_sums.data(), work_.velocity.data(), view(state_.v)});
+        TakeVelocity<Real>{
+            mesh_.vertex_body.data(), work_.whole.data(), {view(now.x)}, work_.velocity.data(), view(state_.v)});
   }
 
   Exec& ex_;

@@ -32,6 +32,13 @@ struct DriveStep {
   Vec<Real, 3> shift, at;
 };
 
+/// Motion of a body as a whole.
+struct WholeMotion {
+  Vec<double, 3> velocity;  ///< of its center [m/s]
+  Vec<double, 3> center;    ///< [m]
+  Vec<double, 3> spin;      ///< [1/s]
+};
+
 /// Scratch memory of the elastic stages. May be dropped at any step boundary, and filled again by `evaluate_elastic`.
 template <class Real>
 struct ElasticWorkspace {
@@ -45,12 +52,12 @@ struct ElasticWorkspace {
   Array<NodePack<Real>> star;               ///< velocities without elastic forces, and masses
   Array<NodePack<Real>> velocity, gradient, residual, direction, product, step;
   Field<Real, 6> inverse_block;  ///< preconditioner: inverse diagonal blocks of the system
-  Array<double> body_sums;
+  Array<WholeMotion> whole;  ///< of each body
   Array<Index> body_start;
 
   std::size_t bytes() const {
     std::size_t sum = corner.bytes() + rate.bytes() + v_start.bytes() + drives.bytes() + tangent.bytes() +
-                      inverse_block.bytes() + body_sums.bytes() + body_start.bytes();
+                      inverse_block.bytes() + whole.bytes() + body_start.bytes();
     for (const Array<NodePack<Real>>* a : {&star, &velocity, &gradient, &residual, &direction, &product, &step})
       sum += a->bytes();
     return sum;

@@ -86,17 +86,8 @@ struct SumVertices {
       for (int k = 0; k < 3; ++k) {
         position[k] = static_cast<double>(x[k][i]);
         velocity[k] = static_cast<double>(v[k][i]);
-        sums.low[k] = min(position[k], sums.low[k]);
-        sums.high[k] = max(position[k], sums.high[k]);
       }
-      sums.particles += 1;
-      sums.mass += m;
-      sums.mass_position += m * position;
-      sums.momentum += m * velocity;
-      sums.angular_momentum += m * cross(position, velocity);
-      for (int a = 0; a < 3; ++a)
-        for (int b = a; b < 3; ++b) sums.second_moment(a, b) += m * position[a] * position[b];
-      sums.kinetic += 0.5 * m * squared_norm(velocity);
+      sums.add(m, position, velocity);
       if (pieces[p].inertia > 0) add_affine(i, m * pieces[p].inertia, sums);
     }
     scratch.sums[team.rank()] = sums;

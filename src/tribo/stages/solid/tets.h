@@ -181,15 +181,23 @@ struct CornerSum {
   }
 };
 
-/// work(law as meshes take it, body) for each body.
+/// work(law as meshes take it, body) for each body. Bodies that follow each other and are of the same stuff come as
+/// one, with the tets of all: small ones are not enough work alone.
 template <class Real, class Work>
 void each_body(const SolidConstants<Real>& constants, const SolidMesh<Real>& mesh, const Work& work) {
-  for (std::size_t b = 0; b < mesh.body.size(); ++b)
+  const auto alike = [](const SolidBody& a, const SolidBody& b) {
+    return a.material == b.material && a.damping == b.damping && a.kinematic == b.kinematic;
+  };
+  for (std::size_t b = 0; b < mesh.body.size();) {
+    SolidBody body = mesh.body[b];
+    const std::size_t first = b;
+    for (++b; b < mesh.body.size() && alike(body, mesh.body[b]); ++b) body.tets.end = mesh.body[b].tets.end;
     std::visit(
         [&]<class Law>(const Law& law) {
-          if constexpr (MeshLaw<Law>) work(invertible(law), b);
+          if constexpr (MeshLaw<Law>) work(invertible(law), constants.densities[first], body);
         },
-        constants.laws[b]);
+        constants.laws[first]);
+  }
 }
 
 /// Poses and velocities of the drives in a step, on the device.

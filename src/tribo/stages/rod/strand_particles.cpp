@@ -1,0 +1,73 @@
+#include "tribo/stages/rod/strand_particles.h"
+
+#include "tribo/stages/rod/rod.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+template <class Real>
+struct PlaceParticle {
+  const Index* id;
+  FieldView<const Real, 3> x_from, v_from;
+  FieldView<Real, 3> x, v;
+  TRIBO_HD void operator()(Index i) const {
+    const Index vertex = id[i];
+    for (int k = 0; k < 3; ++k) {
+      x[k][i] = x_from[k][vertex];
+      v[k][i] = v_from[k][vertex];
+    }
+  }
+};
+
+template <class Real>
+struct TakeVelocity {
+  const Index* id;
+  FieldView<const Real, 3> from;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(Index i) const {
+    const Index vertex = id[i];
+    for (int k = 0; k < 3; ++k) v[k][vertex] = from[k][i];
+  }
+};
+
+template <class Real, int N>
+struct CopyItem {
+  FieldView<const Real, N> from;
+  FieldView<Real, N> to;
+  TRIBO_HD void operator()(Index i) const {
+    for (int k = 0; k < N; ++k) to[k][i] = from[k][i];
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void place_strand_particles(Exec& ex, const RodState<Real>& rods, Index count, Particles<Real, 3>& particles) {
+  parallel_for(ex, "strand grid", count,
+               PlaceParticle<Real>{particles.id.c[0].data(), view(rods.x), view(rods.v), view(particles.x),
+                                   view(particles.v)});
+}
+
+template <class Real>
+void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, Index count, RodState<Real>& rods) {
+  parallel_for(ex, "strand grid", count,
+               TakeVelocity<Real>{particles.id.c[0].data(), view(particles.v), view(rods.v)});
+}
+
+template <class Real, int N>
+void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N>& to) {
+  to.resize_discard(count);
+  parallel_for(ex, "strand grid", count, CopyItem<Real, N>{view(from), view(to)});
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                               \
+  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&);             \
+  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, Index, RodState<Real>&);             \
+  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                             \
+  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                             \
+  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                             \
+  template void copy_field(Exec&, const Field<Real, 9>&, Index, Field<Real, 9>&);
+TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
+#undef TRIBO_INSTANTIATE
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "tribo/state/particles.h"
+#include "tribo/state/rods.h"
+
+/// \file
+/// Vertices of strands as particles on a grid (Han 2019, sec. 5.1): the particle with the id i is vertex i. Strands move
+/// them; what is here of positions and velocities is a copy.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Particles where their vertices are, with the velocities of these.
+template <class Real>
+void place_strand_particles(Exec& ex, const RodState<Real>& rods, Index count, Particles<Real, 3>& particles);
+
+/// The velocities of particles to their vertices.
+template <class Real>
+void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, Index count, RodState<Real>& rods);
+
+/// A copy of `count` items.
+template <class Real, int N>
+void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N>& to);
+
+}  // namespace tribo::TRIBO_BACKEND
