@@ -204,7 +204,8 @@ std::size_t SolidSystem<Real>::bytes() const {
                     state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() +
                     mesh.inverse_rest.bytes() + mesh.triangle.bytes() + mesh.anchor.bytes() +
                     mesh.sample_weight.bytes();
-  for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
+  for (const Array<Real>* a :
+       {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.vertex_body, &mesh.drive, &mesh.tet_body, &mesh.triangle_tet, &mesh.sample_triangle, &mesh.sample_body,
