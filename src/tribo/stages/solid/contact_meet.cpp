@@ -313,11 +313,11 @@ struct TouchFields {
     for (int c = 0; c < 3; ++c) {
       const Real away = inverse * other[7 + c][l] - inverse_own * row.sum[7 + c];
       const Real normal = inverse * other[4 + c][l];
-      const Real slip = inverse * other[1 + c][l] - inverse_own * row.sum[1 + c];
+      const Real relative = inverse * other[1 + c][l] - inverse_own * row.sum[1 + c];
       along += away * (inverse_own * row.sum[4 + c]);
       back -= away * normal;
       length += normal * normal;
-      speed += slip * slip;
+      speed += relative * relative;
     }
     length = sqrt(length);
     const Real gap = length > Real(flat_enough) ? min(along, back / length) : along;
