@@ -18,7 +18,7 @@ namespace {
 
 /// Bundles of so many strands each that begin a strand's spacing apart and meet within the first steps.
 Scene crossed_tubes(int strands, const std::string& precision) {
-  const double spacing = 4e-4, radius = spacing * std::sqrt(strands * std::sqrt(3.0) / (2 * 3.14159265358979));
+  const double spacing = 4.1e-4, radius = spacing * std::sqrt(strands * std::sqrt(3.0) / (2 * 3.14159265358979));
   const auto tube = [&](const char* keys, double height, int seed) {
     return fmt::format(R"({{"type": "hair", "radius": 4e-5, "segments": 175, "friction": 0.3, "seed": {}, {},
                             "at": [0, {}, 0], "strands": {{"tube": {{"count": {}, "length": 0.14, "spacing": {},

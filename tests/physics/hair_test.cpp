@@ -146,6 +146,22 @@ INSTANTIATE_TEST_SUITE_P(Schemes, HairFalling,
                                          R"("roots": "free", "stretch_scale": 1, "scheme": "backward_euler",
                                             "bend_damping": 0, "stretch_damping": 0)"));
 
+/// Promise: what a scene says by default can be run by every scheme: explicit strands swing and keep their energy, although
+/// damping that implicit steps have by default would blow them up.
+TEST(Hair, ExplicitStepsAreStableByDefault) {
+  LoneStrand lone;
+  lone.length = 0.1;
+  lone.radius = 5e-4;
+  lone.segments = 10;
+  lone.precision = "float";
+  lone.keys = R"("scheme": "explicit", "youngs_modulus": 1e7)";
+  Simulation simulation = simulate(scene_of(lone));
+  const double before = energy(simulation.measure()[0]), scale = simulation.measure()[0].mass * 9.81 * 0.1;
+  run(simulation, 0.3);
+  EXPECT_NEAR(energy(simulation.measure()[0]), before, 0.02 * scale);
+  EXPECT_GT(simulation.measure()[0].elastic, 0.01 * scale);  // it has swung
+}
+
 /// Promise: Coulomb. On a slope a strand slides with g (sin a - mu cos a), or stays where mu > tan a; across the slope
 /// and along it.
 TEST(Hair, SlidesDownASlopeByCoulomb) {

@@ -327,8 +327,8 @@ TEST_F(BandedStep, AnswersImpulsesThroughItsMatrix) {
 }
 
 TEST_F(BandedStep, ComplianceIsTheInversesBand) {
-  Array<SegmentCompliance<double>> compliance;
-  segment_compliance(world.ex, world.mesh, world.work, compliance);
+  segment_compliance(world.ex, world.mesh, world.work);
+  const Array<SegmentCompliance<double>>& compliance = world.work.compliance;
   for (std::size_t j = 0; j < n; ++j) {
     std::vector<double> one(n, 0);
     one[j] = 1;
@@ -409,7 +409,7 @@ TEST(Rod, RootsFollowASkin) {
   skinned.load();
   const double dt = 0.01;
   for (int s = 0; s < 50; ++s) {
-    const RodDriveStep drive = drive_between(motion.pose(skinned.time), motion.pose(skinned.time + dt), dt);
+    const RodDriveStep drive = drive_to(motion.pose(skinned.time + dt));
     const RodDriveStep both[2] = {drive, drive};
     copy_to_device(skinned.ex, both, skinned.work.skin, 2);
     skinned.step(dt);

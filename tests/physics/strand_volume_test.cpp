@@ -33,7 +33,8 @@ struct VolumeWorldOf : ContactWorldOf<Real> {
       : ContactWorldOf<Real>(threads), n(strands), edges(segments) {
     volume.dx = dx;
     volume.tolerance = 1e-8;
-    volume.flip_time = 0;
+    volume.unsettled = 0;
+    volume.flip_time = volume.regain_time = 0;
     std::mt19937 random(7);
     std::uniform_real_distribution<double> any(-0.4, 0.4);
     std::vector<std::vector<Vec3>> lines;

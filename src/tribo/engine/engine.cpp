@@ -102,19 +102,21 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   double per_tet = 4 * pack + 12 * real + 10 * 4 + 0.25 * (12 * real + 5 * 4);
   if (model.time.implicit) per_tet += 45 * real + 0.25 * (7 * pack + 6 * real);
   // Collision particles: weights, places and order; and for the field they make with other bodies or particles, and for
-  // those by direction in which a body meets itself, what each adds to the grid, impulses, and the sums at nodes. A
-  // block of a field has about five cells of surface, of one by direction not two, and fewer where bodies are small.
-  double per_sample = 14 * real + 72, per_surface_cell = 0, per_body = 0;
-  const double sums = 64 * 32 * real;
+  // those by direction in which a body meets itself, what each adds to the grid, impulses, and the sums at nodes with
+  // their changes. A block of a field has about five cells of surface, of one by direction not two, where bodies are
+  // large; kernels of a body as small as a cell reach six, and those of its six sides six each. Each meeting with
+  // another body has a slot for every sample around, and small bodies have many neighbors.
+  double per_sample = 14 * real + 72, per_surface_cell = 0, per_body = meshes.bodies * real;  // friction by pairs
+  const double sums = 64 * (32 + 3) * real;
   if (meshes.bodies > 1 || particles > 0) {
-    per_sample += 36 * real + 4;
+    per_sample += 36 * real + 4 + 4 * real * std::fmin(std::fmax(meshes.bodies - 1, 0), 8);
     per_surface_cell += sums / 5;
-    per_body += 4 * sums;
+    per_body += 6 * sums;
   }
   if (meshes.self_contact) {
     per_sample += 55 * real + 80;
     per_surface_cell += sums / 1.7;
-    per_body += 12 * sums;
+    per_body += 38 * sums;
   }
   // Of strands: state, rest shape, the factor of A with what solves and frames take, and two contacts of each vertex.
   // On their own grid: columns of a particle, a copy of what a step changes, sorting, and a block with a pair of arenas

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tribo/stages/confine.h"
+#include "tribo/stages/rod/strand_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -69,6 +70,7 @@ template <class Real>
 double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time, double dt) {
   if (mesh.skin.size() > 0) place_skin_roots(ex, mesh, skin, dt, work);
   rod_step(ex, constants, mesh, time, dt, state, work);
+  pushed_ = true;
   return rod_speed(ex, state);
 }
 
@@ -92,7 +94,16 @@ bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View&
 }
 
 template <class Real>
+void RodSystem<Real>::undo(Exec& ex) {
+  if (!pushed_) return;
+  pushed_ = false;
+  bundle.undo();
+  copy_field(ex, work.v_start, state.count, state.v);
+}
+
+template <class Real>
 void RodSystem<Real>::finish(Exec& ex, double dt) {
+  pushed_ = false;
   move_rods(ex, mesh, dt, state, work);
   evaluate(ex);
   if (!bundle.empty()) bundle.accept(state.speed * dt);

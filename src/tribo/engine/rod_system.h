@@ -55,6 +55,8 @@ class RodSystem {
   /// Contact among strands and with colliders, on the velocities of `push` and `meet`. False where strands would still pass
   /// through each other: the step should be shorter.
   bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
+  /// Takes back what `push` and contact have done to velocities, where the step does not come about.
+  void undo(Exec& ex);
   /// The way of the vertices.
   void finish(Exec& ex, double dt);
 
@@ -68,6 +70,7 @@ class RodSystem {
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
   double wave_speed_ = 0, shortest_ = 0;
+  bool pushed_ = false;
   double lost_ = 0;  ///< depth beyond a collider from which nothing comes back [m]
 };
 

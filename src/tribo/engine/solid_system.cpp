@@ -88,6 +88,7 @@ void SolidSystem<Real>::evaluate(Exec& ex, const TimeSpec& time) {
 
 template <class Real>
 ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, double time, double dt) {
+  pushed_ = true;
   if (settings.implicit) return solve_elastic(ex, constants, mesh, settings.solve, time, dt, state, work);
   elastic_step(ex, constants, mesh, time, dt, state, work);
   if (state.C.used) damp_on_grid(ex, mesh, state, grid_damping);
@@ -117,6 +118,12 @@ double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, 
 }
 
 template <class Real>
+void SolidSystem<Real>::undo(Exec& ex) {
+  if (pushed_) take_back_velocities(ex, work, state);
+  pushed_ = false;
+}
+
+template <class Real>
 void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time,
                                double dt, bool coupled) {
   contact.begin = &work.v_start;
@@ -126,6 +133,7 @@ void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View
     contacts = contact_step(ex, mesh, contact_constants, colliders, dt, state, contact);
   }
   move_vertices(ex, mesh, dt, state, work);
+  pushed_ = false;
   if (state.C.used)
     for (int k = 0; k < 9; ++k) state.C.c[k].swap(grid_damping.C_next.c[k]);
   evaluate(ex, time);
@@ -196,7 +204,8 @@ std::size_t SolidSystem<Real>::bytes() const {
                     state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() +
                     mesh.inverse_rest.bytes() + mesh.triangle.bytes() + mesh.anchor.bytes() +
                     mesh.sample_weight.bytes();
-  for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass})
+  for (const Array<Real>* a :
+       {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.vertex_body, &mesh.drive, &mesh.tet_body, &mesh.triangle_tet, &mesh.sample_triangle, &mesh.sample_body,

@@ -43,6 +43,8 @@ class SolidSystem {
   /// Bodies at the velocities of `push` meet particles. Changes the velocities of vertices, which the next `push`
   /// undoes. Returns the largest velocity component it leaves on the grid [m/s].
   double couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt);
+  /// Takes back what these have done to velocities, where the step does not come about.
+  void undo(Exec& ex);
   /// Contact, and the way of the vertices; `coupled` after the one above.
   void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,
               bool coupled);
@@ -61,6 +63,7 @@ class SolidSystem {
   std::vector<Skin> skins_;
   std::vector<double> drive_radius_;  ///< distance of a drive's farthest vertex from its origin [m]
   double wave_speed_ = 0;
+  bool pushed_ = false;
 };
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -292,6 +292,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     const double speed = vertices_.curves.driven_speed(state_.time, report.dt);
     if (speed > 0) bound(time.cfl * model_.dx / speed, "drive");
   }
+  double way_of_colliders = time.cfl * model_.dx;
   if (!rods_.empty()) {
     // A vertex that is stopped while its neighbors go on stretches the segments between them to second order in the way
     // of a step, which a linearly implicit step does not foresee: with half a segment, strands that hit the ground gained
@@ -304,14 +305,13 @@ StepReport Solver<Real, D>::next_dt(double until) {
       way = std::min(way, cells * model_.dx);
       bound(rods_.bundle.stable_dt(), "wave");
     }
+    way_of_colliders = way;
     const double speed = rods_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
     if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (model_.rod_scheme == RodScheme::explicit_euler && rods_.state.stable_dt > 0)
       bound(rods_.state.stable_dt, "elastic");
     const double driven = rods_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
-    // Steps by powers of two: stiff modes of the lossless scheme take energy from every change of dt.
-    report.dt = time.dt_max * std::exp2(std::floor(std::log2(report.dt / time.dt_max)));
   }
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
@@ -331,8 +331,10 @@ StepReport Solver<Real, D>::next_dt(double until) {
   for (const ColliderSpec& collider : model_.colliders) {
     if (collider.motion.keys().size() < 2) continue;
     const double speed = collider.motion.max_speed(state_.time, report.dt, radius_of(collider));
-    if (speed > 0) bound(time.cfl * model_.dx / speed, "collider");
+    if (speed > 0) bound(way_of_colliders / speed, "collider");
   }
+  // Steps by powers of two: stiff modes of the lossless scheme of rods take energy from every change of dt.
+  if (!rods_.empty()) report.dt = time.dt_max * std::exp2(std::floor(std::log2(report.dt / time.dt_max)));
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}, {}};
@@ -370,7 +372,11 @@ StepReport Solver<Real, D>::step(double until) {
   } catch (const DivergedError& error) {
     report_runaway(error.what());
   } catch (const DeviceError&) {  // no memory; the state must be what it was
-    if constexpr (D == 3) vertices_.undo(exec_, state_, work_);
+    if constexpr (D == 3) {
+      vertices_.undo(exec_, state_, work_);
+      solids_.undo(exec_);
+      rods_.undo(exec_);
+    }
     rods_.bundle.undo();
     throw;
   }

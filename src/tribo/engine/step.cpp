@@ -106,6 +106,7 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
       act = [&](const GridNodes<Real, D>& grid) {
         const double met = meshes.meet(&grid, dt);
         clean = meshes.collide(colliders, dt, strands.retries);
+        clean = clean || dt <= model.time.dt_min;
         return clean ? met : refused;
       };
     const PackedOutcome outcome = packed_step(ex, constants, colliders, limit, act, state, work);

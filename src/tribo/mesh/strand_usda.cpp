@@ -475,6 +475,7 @@ class UsdaParser {
     if (!widths.empty() && !by_control && !by_point && !by_strand && widths.size() != 1)
       fail(fmt::format("has {} widths for {} curves of {} points", widths.size(), strands.size(), point_count));
     at = varying = 0;
+    const double size = std::cbrt(std::abs(determinant(world.linear)));  // of widths in the world
     if (!widths.empty() && maker_.point_count() > 0 && !has_radius_)
       fail("has widths, but curves before it have none; give all of them widths, or none");
     if (widths.empty() && has_radius_)
@@ -493,7 +494,7 @@ class UsdaParser {
         maker_.add_corner(static_cast<std::int64_t>(maker_.point_count()));
         maker_.add_point(strands[s][i]);
         if (!widths.empty())
-          maker_.add_radius(0.5 * (by_control ? along[i] : by_point ? widths[varying] : widths[by_strand ? s : 0]));
+          maker_.add_radius(0.5 * size * (by_control ? along[i] : by_point ? widths[varying] : widths[by_strand ? s : 0]));
       }
       at += count;
     }

@@ -109,17 +109,17 @@ StrandGap closest_strands(const Strands& strands, double reach) {
     std::int32_t strand;
   };
   std::vector<Segment> segments;
-  double longest = 0;
+  double length = 0;
   for (std::size_t s = 0; s < strand_count(strands); ++s) {
     const std::span<const Vec3> points = strand_points(strands, s);
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
       segments.push_back({points[i], points[i + 1], static_cast<std::int32_t>(s)});
-      longest = std::max(longest, norm(points[i + 1] - points[i]));
+      length += norm(points[i + 1] - points[i]);
     }
   }
   // Each segment is in the cells that its box reaches, widened by the reach; two that are within it share the cell
   // that the larger of their low corners lies in, where they are counted once.
-  const double cell = longest + reach;
+  const double cell = length / std::max(1.0, static_cast<double>(segments.size())) + reach;
   struct Entry {
     std::int64_t x, y, z;
     std::uint32_t segment;

@@ -256,7 +256,8 @@ class SceneRun {
     queue_.push({std::move(raw), frame_statistics(simulation_, wall, stages)});
     last_pushed_ = simulation_.frame();
     if (const StrandReport& strands = simulation_.progress().strands;
-        strands.missed > 0 && simulation_.scene().strand_contact.fail_safe)
+        strands.missed > 0 && simulation_.scene().strand_contact.fail_safe &&
+        simulation_.scene().strand_contact.form != StrandContactSpec::Form::none)
       note(fmt::format("warning: frame {}: {} pairs of segments have passed through each other although fail_safe is on; "
                        "lower time.dt_max, or check strands that begin crossed",
                        simulation_.frame(), strands.missed));

@@ -373,7 +373,8 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
                          "of elliptic cross-sections of the area that `radius` has: how much wider they are toward the "
                          "first director", rod.aspect);
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
-  constexpr double usual_damping = 1e-3;
+  // Explicit steps would have to be far shorter for it.
+  const double usual_damping = hair.scheme == RodScheme::explicit_euler ? 0 : 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
                                "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
                                "damping but the grid's", usual_damping);
@@ -439,9 +440,9 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   object.placement.at = start.at;
   object.velocity =
       in.vector("velocity", "m/s", anything(), "at the start, of what is not clamped", Vec<double, 3>::zero());
-  read_rod_material(in, materials, object, hair);
   hair.scheme = enum_choice(in, "scheme", rod_schemes, "how a step of strands advances; the same for all of a scene",
                             hair.scheme);
+  read_rod_material(in, materials, object, hair);
   hair.friction = in.number("friction", "1", at_least(0),
                             "Coulomb coefficient between strands; against a collider the collider's counts", 0);
   hair.keeps_shape =
@@ -505,7 +506,6 @@ int read_object_reference(ParamReader& in, const char* key, const char* doc, con
   return 0;
 }
 
-/// Coefficients of pairs are those of meshes, each given once.
 const std::vector<EnumWord<StrandContactSpec::Form>> impulse_forms{
     {{"plain", "each iteration adds what is missing: stops crossings best"}, StrandContactSpec::Form::plain},
     {{"accumulated",
@@ -544,6 +544,7 @@ void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
   grid.blend_time = in.number("blend_time", "s", at_least(0), "0: in every step", grid.blend_time);
 }
 
+/// Coefficients of pairs are those of meshes, or of hair, each given once.
 void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
   const auto type = [&](int object) -> std::string {
     return static_cast<std::size_t>(object) < scene.objects.size() ? scene.objects[static_cast<std::size_t>(object)].type

@@ -27,6 +27,7 @@ struct Contact {
   Real friction;
   Boundary boundary;
   Real distance;  ///< negative beyond the surface [m]
+  bool nozzle;    ///< an emitter at work, which carries particles and nothing else
 
   /// Velocity after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`.
   TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& v) const {
@@ -55,7 +56,7 @@ struct PlacedCollider {
   Vec<Real, D> low, high;         ///< no point outside of these is in contact [m]
   Real friction;
   Boundary boundary;
-  bool inside;
+  bool inside, nozzle;
 
   /// Velocity of the collider's material at world point x.
   TRIBO_HD Vec<Real, D> velocity_at(const Vec<Real, D>& x) const {
@@ -78,7 +79,7 @@ struct PlacedCollider {
   TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
     if (!is_near(x, slack)) return;
     shape.each_contact(transpose(rotation) * (x - at), inside, slack, [&](const SurfacePoint<Real, D>& surface) {
-      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary, surface.distance});
+      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary, surface.distance, nozzle});
     });
   }
 
@@ -190,9 +191,11 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     if (placed_ && !moving_ && same_nozzles(nozzles)) return view_;
     (std::get<Storage<DeviceForm<Real, S>>>(all).host.clear(), ...);
     for (std::size_t i = 0; i < specs.size(); ++i)
-      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside);
+      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside,
+          false);
     for (const Nozzle& nozzle : nozzles)
-      add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false);
+      add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false,
+          true);
     (upload(ex, std::get<Storage<DeviceForm<Real, S>>>(all),
             static_cast<ColliderSpan<Real, D, DeviceForm<Real, S>>&>(view_)),
      ...);
@@ -211,7 +214,8 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     return {store_.load(ex, shape), std::visit([](const auto& s) { return s.bounds(); }, shape)};
   }
 
-  void add(const Loaded& loaded, const RigidMotion& motion, double friction, Boundary boundary, bool inside) {
+  void add(const Loaded& loaded, const RigidMotion& motion, double friction, Boundary boundary, bool inside,
+           bool nozzle) {
     std::visit(
         [&]<class One>(const One& shape) {
           PlacedCollider<Real, D, One> placed;
@@ -225,6 +229,7 @@ struct CollidersOf<Real, D, std::variant<S...>> {
           placed.friction = static_cast<Real>(friction);
           placed.boundary = boundary;
           placed.inside = inside;
+          placed.nozzle = nozzle;
           set_reach(turned(loaded.bounds, motion.pose.rotation, motion.pose.at), placed);
           std::get<Storage<One>>(all).host.push_back(placed);
         },

@@ -169,7 +169,7 @@ TEST(StrandFiles, UsdCurvesAreEvaluatedAndPlaced) {
   EXPECT_NEAR(m.points[0][1], 0.02, 1e-15);
   EXPECT_NEAR(m.points[1][1], 0.04, 1e-15);
   EXPECT_NEAR(m.points[1][2], 1, 1e-15);
-  EXPECT_EQ(m.radius, (std::vector<double>{0.005, 0.005}));
+  EXPECT_NEAR(m.radius[1], 0.005 * std::cbrt(2), 1e-15);  // as thick as what is stretched along one axis of three
 }
 
 TEST(StrandFiles, MistakesNameTheStrand) {

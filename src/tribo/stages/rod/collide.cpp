@@ -12,12 +12,12 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   if (rules.count_grid) report.missed_grid = find_crossings(ex, mesh, state, dt, work.pads, collisions.crossings);
   work.pair_count = 0;
   if (rules.form != ImpulseForm::none) {
-    segment_compliance(ex, mesh, rods, work.compliance);
+    segment_compliance(ex, mesh, rods);
     work.pair_count = find_proximity(ex, rules.proximity, mesh, state, dt, work.pads, work.pairs);
   }
   report.pairs = work.pair_count;
   if (report.pairs > 0) {
-    prepare_pairs(ex, mesh, 0, work);
+    prepare_pairs(ex, mesh, rods, 0, work);
     apply_impulses(ex, rules.form, rules.iterations, mesh, state, rods, work);
   }
   if (hold) hold();

@@ -97,7 +97,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
     resize_keep(ex, work.pairs, kept + report.after.pairs);
     parallel_for(ex, label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
-    prepare_pairs(ex, mesh, kept, work);
+    prepare_pairs(ex, mesh, rods, kept, work);
     apply_impulses(ex, form, rules.iterations, mesh, state, rods, work);
     if (hold) hold();
     report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tribo/stages/chunks.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -282,7 +284,8 @@ constexpr const char* label = "strand impulses";
 }  // namespace
 
 template <class Real>
-void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work) {
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
+                   StrandContactWork<Real>& work) {
   const Index n = work.pair_count;
   if (n > std::numeric_limits<Index>::max() / 2)
     throw DeviceError(std::to_string(n) +
@@ -290,10 +293,10 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandC
                       "shorter step");
   resize_keep(ex, work.impulse, n);
   parallel_for(ex, label, n - first_new,
-               PreparePair<Real>{work.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
+               PreparePair<Real>{rods.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
   work.coupling.resize_discard(mesh.vertices);
   parallel_for(ex, label, mesh.vertices,
-               CoupleSegments<Real>{work.compliance.data(), mesh.length.data(), work.coupling.data()});
+               CoupleSegments<Real>{rods.compliance.data(), mesh.length.data(), work.coupling.data()});
   work.owner.resize_discard(2 * n);
   work.incident.resize_discard(2 * n);
   parallel_for(ex, label, 2 * n, ListIncident<Real>{work.pairs.data(), work.owner.data(), work.incident.data()});
@@ -326,8 +329,8 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
     parallel_for(ex, label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
                                    work.impulse.data(), work.segment_active.data(), work.push.data()});
-    parallel_for(ex, label, mesh.strands,
-                 PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+    for_each_pack(ex, label, mesh.strands,
+                  PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
                                     work.push.data(), work.strand_active.data(), work.felt.data()});
     if (form == ImpulseForm::plain)
       parallel_for(ex, label, n,
@@ -345,7 +348,8 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
-  template void prepare_pairs(Exec&, const RodMesh<Real>&, Index, StrandContactWork<Real>&);                       \
+  template void prepare_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, Index,                       \
+                              StrandContactWork<Real>&);                                                           \
   template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
                               StrandContactWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)

@@ -27,7 +27,6 @@ struct StrandContactWork {
   Index pair_count = 0;
   Array<PairImpulse<Real>> impulse;  ///< of pairs
   Array<Index> active;               ///< 1 of pairs that push
-  Array<SegmentCompliance<Real>> compliance;
   Array<std::uint64_t> owner;   ///< segments of the pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
   Array<Index> incident_start;  ///< of each segment
@@ -40,7 +39,7 @@ struct StrandContactWork {
   RadixSorter sorter;
 
   std::size_t bytes() const {
-    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + compliance.bytes() +
+    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() +
            owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
            coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
   }
@@ -49,7 +48,8 @@ struct StrandContactWork {
 /// K of pairs from `first_new` on, no impulses of theirs yet, and which pairs each segment has. After
 /// `segment_compliance`; again when pairs were added.
 template <class Real>
-void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, Index first_new, StrandContactWork<Real>& work);
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
+                   StrandContactWork<Real>& work);
 
 /// Up to `iterations`, fewer where no pair pushes any more; returns how many. Conserves momentum of strands that are
 /// free: each pair is divided as a whole, by the most pairs that push one of its free vertices, which other than each

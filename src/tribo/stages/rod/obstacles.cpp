@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tribo/stages/chunks.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -37,6 +39,7 @@ struct FindObstacles {
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
     colliders.each_contact(at, r + lost, [&](const Contact<Real, 3>& contact) {
+      if (contact.nozzle) return;  // is there for particles
       const Real gap = contact.distance - r;
       if (gap < -lost) return;
       const Vec<Real, 3> relative = moves - contact.velocity;
@@ -55,10 +58,10 @@ struct FindObstacles {
                    least,          contact.friction, static_cast<Index>(contact.boundary)};
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       if (holds || dot(relative, contact.normal) < least) touches = 1;
-      // What sticks or slips does so only where it touches.
+      // What sticks or slips does so only where it touches; while it does, nothing slides on what is sticky.
       if (!holds && contact.boundary != Boundary::separate) {
         own[slot].boundary = static_cast<Index>(Boundary::separate);
-        own[slot].friction = Real(0);
+        own[slot].friction = contact.boundary == Boundary::sticky ? Real(1e6) : Real(0);
       }
     });
     count[i] = found;
@@ -234,14 +237,14 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
   o.impulse.resize_discard(n);
   o.response.v.resize_discard(n);
   o.response.count = n;
-  parallel_for(ex, "rod_contact", mesh.strands, MarkStrand{mesh.start.data(), o.hit.data(), o.touched.data()});
-  segment_compliance(ex, mesh, work, o.compliance);
+  for_each_pack(ex, "rod_contact", mesh.strands, MarkStrand{mesh.start.data(), o.hit.data(), o.touched.data()});
+  segment_compliance(ex, mesh, work);
   parallel_for(ex, "rod_contact", n,
                UnitImpulse<Real>{o.obstacle.data(), o.hit.data(), view(o.impulse), view(o.response.v)});
   solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
   const RodState<Real>& response = o.response;
   parallel_for(ex, "rod_contact", n,
-               ShowMass<Real>{o.obstacle.data(), o.count.data(), o.hit.data(), o.compliance.data(),
+               ShowMass<Real>{o.obstacle.data(), o.count.data(), o.hit.data(), work.compliance.data(),
                               mesh.inverse_mass.data(), view(response.v), o.mass.data()});
   for (int pass = 0; pass < passes; ++pass) {
     parallel_for(ex, "rod_contact", n,

@@ -31,12 +31,11 @@ struct RodObstacles {
   Array<Index> hit;                   ///< 1 of vertices that would be too near to one at the end of the step
   Array<Index> touched;               ///< of strands: 1 where a vertex is hit
   Array<Real> mass;                   ///< that a vertex shows to impulses on all vertices that are hit [kg]
-  Array<SegmentCompliance<Real>> compliance;
   Field<Real, 3> impulse;
   RodState<Real> response;  ///< only its velocities
 
   std::size_t bytes() const {
-    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + mass.bytes() + compliance.bytes() +
+    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + mass.bytes() +
            impulse.bytes() + response.v.bytes();
   }
 };

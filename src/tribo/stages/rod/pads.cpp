@@ -68,7 +68,7 @@ struct BoxOfSegment {
 
 struct BoxSums {
   Vec3 low, high;
-  double extent, largest, count;
+  double extent, count;
 };
 template <class Real>
 struct SumsOfBox {
@@ -76,15 +76,14 @@ struct SumsOfBox {
   BoxSums none;
   TRIBO_HD BoxSums operator()(Index i) const {
     if (box[i].empty()) return none;
-    BoxSums s{cast<double>(box[i].low), cast<double>(box[i].high), 0, 0, 1};
+    BoxSums s{cast<double>(box[i].low), cast<double>(box[i].high), 0, 1};
     for (int k = 0; k < 3; ++k) s.extent = max(s.extent, s.high[k] - s.low[k]);
-    s.largest = s.extent;
     return s;
   }
 };
 struct JoinBoxSums {
   TRIBO_HD BoxSums operator()(const BoxSums& a, const BoxSums& b) const {
-    BoxSums s{a.low, a.high, a.extent + b.extent, max(a.largest, b.largest), a.count + b.count};
+    BoxSums s{a.low, a.high, a.extent + b.extent, a.count + b.count};
     for (int k = 0; k < 3; ++k) {
       s.low[k] = min(a.low[k], b.low[k]);
       s.high[k] = max(a.high[k], b.high[k]);
@@ -93,12 +92,10 @@ struct JoinBoxSums {
   }
 };
 
-/// Pads a little smaller than boxes: boxes touch a few of them, and not too many boxes share one. A box that is far
-/// larger than the others, of a strand that flies, touches at most 5^3.
-PadGrid grid_for(const BoxSums& sums) {
+/// With pads of an edge, or larger where a million of them along an axis are not enough.
+PadGrid grid_for(const BoxSums& sums, double edge) {
   PadGrid grid{};
   constexpr double most_pads = 1 << 20;
-  double edge = std::max(0.75 * sums.extent / std::max(sums.count, 1.0), 0.25 * sums.largest);
   for (int k = 0; k < 3; ++k) edge = std::max(edge, (sums.high[k] - sums.low[k]) / most_pads);
   grid.origin = sums.low;
   grid.scale = edge > 0 ? 1 / edge : 1;
@@ -110,6 +107,20 @@ PadGrid grid_for(const BoxSums& sums) {
   return grid;
 }
 
+template <class Real>
+struct PadsOf {
+  const SegmentBox<Real>* box;
+  PadGrid grid;
+  TRIBO_HD double operator()(Index i) const {
+    if (box[i].empty()) return 0;
+    double n = 1;
+    for (int k = 0; k < 3; ++k) n *= grid.cell(box[i].high, k) - grid.cell(box[i].low, k) + 1;
+    return n;
+  }
+};
+struct AddNumbers {
+  TRIBO_HD double operator()(double a, double b) const { return a + b; }
+};
 template <class Real>
 struct CountPads {
   const SegmentBox<Real>* box;
@@ -176,8 +187,16 @@ void sort_into_pads(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& s
                                   cast<Real>((1.0 / std::max(n, 1)) * sum), static_cast<Real>(dt),
                                   static_cast<Real>(limit), reach, pads.box.data()});
   constexpr double far = std::numeric_limits<double>::max();
-  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), 0, 0, 0};
-  pads.grid = grid_for(reduce(ex, label, n, none, SumsOfBox<Real>{pads.box.data(), none}, JoinBoxSums{}));
+  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), 0, 0};
+  const BoxSums sums = reduce(ex, label, n, none, SumsOfBox<Real>{pads.box.data(), none}, JoinBoxSums{});
+  // Pads a little smaller than most boxes: these touch a few of them, and not too many share one. A few that are far
+  // larger, of strands that fly or have long segments, may touch very many, unless all together do.
+  constexpr double most_each = 16;
+  double edge = 0.75 * sums.extent / std::max(sums.count, 1.0);
+  for (pads.grid = grid_for(sums, edge);
+       reduce(ex, label, n, 0.0, PadsOf<Real>{pads.box.data(), pads.grid}, AddNumbers{}) > most_each * sums.count + 4096;
+       pads.grid = grid_for(sums, edge))
+    edge *= 2;
   pads.first.resize_discard(n);
   parallel_for(ex, label, n, CountPads<Real>{pads.box.data(), pads.grid, pads.first.data()});
   pads.entries = offsets_of(ex, label, pads.first, n, "places of segments on the contact grid");

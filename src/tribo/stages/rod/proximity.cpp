@@ -44,7 +44,9 @@ struct MayTouch {
     if (distance - dmin > way || (delta > 0 && distance > delta)) return false;
 
     Vec3 gap = c.gap;
-    if (!leans(i, a, -1, gap) || !leans(j, b, 1, gap)) return false;
+    // On the same strand the next segment may be too near to be looked at.
+    const bool same = vertex_strand[i] == vertex_strand[j] && j - i <= 3;
+    if (!same && (!leans(i, a, -1, gap) || !leans(j, b, 1, gap))) return false;
     distance = sqrt(squared_norm(gap));
     Vec3 n = (1 / distance) * gap;
     if (!(distance > 1e-9 * sqrt(max(squared_norm(d), squared_norm(e))))) n = across(i, j, a, b, d, e);

@@ -17,16 +17,13 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state);
 
-/// A drive in one step: vertices with anchor a have v = turn a + shift and end at rotation a + at. In double: floats
-/// would make roots tremble.
+/// Where a drive is at the end of a step: vertices with anchor a go to rotation a + at. In double: floats would make roots
+/// tremble.
 struct RodDriveStep {
-  Mat<double, 3> turn, rotation;
-  Vec<double, 3> shift, at;
+  Mat<double, 3> rotation;
+  Vec<double, 3> at;
 };
-/// Along the chord, so that velocity and place agree.
-TRIBO_HD RodDriveStep drive_between(const Pose& from, const Pose& to, double dt) {
-  return {(to.rotation - from.rotation) * (1 / dt), to.rotation, (1 / dt) * (to.at - from.at), to.at};
-}
+TRIBO_HD RodDriveStep drive_to(const Pose& pose) { return {pose.rotation, pose.at}; }
 
 template <class Real>
 struct RodConstants {
@@ -82,10 +79,13 @@ struct RodWorkspace {
   Array<RodDriveStep> drives;  ///< by keyframes
   Array<RodDriveStep> skin;    ///< of skinned ones: whoever has the skin sets them before `rod_step`
   Array<RodWeights<Real>> weights;
+  Array<SegmentCompliance<Real>> compliance;  ///< by vertices, once asked for
+  bool compliance_valid = false;              ///< of the factor as it is
 
   std::size_t bytes() const {
     return factor.bytes() + solution.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
-           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes();
+           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
+           compliance.bytes();
   }
 };
 
@@ -123,10 +123,9 @@ template <class Real>
 void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
                        RodWorkspace<Real>& work);
 
-/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`; by vertices.
+/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`, in `work.compliance`; computed once for each A.
 template <class Real>
-void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& work,
-                        Array<SegmentCompliance<Real>>& compliance);
+void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work);
 
 /// x += dt v; driven vertices to where their motion has them at the end of the step. Frames follow by parallel
 /// transport in time, driven ones with their motion; then the angles theta go to equilibrium (formulas E.3, E.5). After

@@ -14,13 +14,12 @@ struct FollowTriangle {
 
   TRIBO_HD void operator()(Index r) const {
     const SkinRoot& at = root[r];
-    Vec<double, 3> from[3], to[3];
+    Vec<double, 3> to[3];
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k < 3; ++k) {
-        from[c][k] = static_cast<double>(x[k][at.corner[c]]);
-        to[c][k] = from[c][k] + dt * static_cast<double>(v[k][at.corner[c]]);
+        to[c][k] = static_cast<double>(x[k][at.corner[c]]) + dt * static_cast<double>(v[k][at.corner[c]]);
       }
-    step[r] = drive_between(pose_on_skin(at, from), pose_on_skin(at, to), dt);
+    step[r] = drive_to(pose_on_skin(at, to));
   }
 };
 

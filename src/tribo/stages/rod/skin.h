@@ -5,9 +5,9 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Steps of roots on the boundary of hybrid meshes, in `work.skin`: along with the triangle under them, from where it is
-/// to where its present velocities carry it in dt. Contact may then move the triangle otherwise; the next step begins
-/// from where it came to, so that roots are never off it by more than a change of velocity in one step times dt.
+/// Steps of roots on the boundary of hybrid meshes, in `work.skin`: to where the present velocities of the triangle under
+/// them carry it in dt. Contact may then move it otherwise; the next step brings roots back to it, so that they are never
+/// off it by more than a change of velocity in one step times dt.
 template <class Real>
 void place_skin_roots(Exec& ex, const RodMesh<Real>& mesh, const SolidState<Real>& skin, double dt,
                       RodWorkspace<Real>& work);

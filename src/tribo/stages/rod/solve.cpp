@@ -135,10 +135,11 @@ void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>
 }
 
 template <class Real>
-void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& work,
-                        Array<SegmentCompliance<Real>>& compliance) {
-  compliance.resize_discard(mesh.vertices);
-  for_each_strand_pack<Real>(ex, "rods", mesh, InvertBand<Real>{work.factor.data(), compliance.data()});
+void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work) {
+  if (work.compliance_valid) return;
+  work.compliance.resize_discard(mesh.vertices);
+  for_each_strand_pack<Real>(ex, "rods", mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
+  work.compliance_valid = true;
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                        \
@@ -146,8 +147,7 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<
                               RodState<Real>&, RodWorkspace<Real>&);                                   \
   template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
                                   RodWorkspace<Real>&);                                                \
-  template void segment_compliance(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&,             \
-                                   Array<SegmentCompliance<Real>>&);
+  template void segment_compliance(Exec&, const RodMesh<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -315,11 +316,17 @@ struct DriveVelocity {
   const Index* drive;
   const RodDriveStep *keyed, *skinned;
   FieldView<const double, 3> anchor;
+  FieldView<const Real, 3> x, tail;
+  double dt;
   FieldView<Real, 3> v;
+  /// To where it has to be: what was off its motion before, as a root is on a skin that something stopped, comes back
+  /// with a velocity that everything sees.
   TRIBO_HD void operator()(Index d) const {
     const RodDriveStep& at = drive_of(keyed, skinned, drive[d]);
-    const Vec<double, 3> velocity = at.turn * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.shift;
-    for (int k = 0; k < 3; ++k) v[k][vertex[d]] = static_cast<Real>(velocity[k]);
+    const Vec<double, 3> place = at.rotation * Vec<double, 3>{{anchor[0][d], anchor[1][d], anchor[2][d]}} + at.at;
+    const Index i = vertex[d];
+    for (int k = 0; k < 3; ++k)
+      v[k][i] = static_cast<Real>((place[k] - (static_cast<double>(x[k][i]) + static_cast<double>(tail[k][i]))) / dt);
   }
 };
 
@@ -356,7 +363,7 @@ template <class Real>
 void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work) {
   std::vector<RodDriveStep> steps;
   for (const RodDrive& drive : constants.drives)
-    if (!drive.skinned) steps.push_back(drive_between(drive.motion.pose(time), drive.motion.pose(time + dt), dt));
+    if (!drive.skinned) steps.push_back(drive_to(drive.motion.pose(time + dt)));
   copy_to_device(ex, steps.data(), work.drives, static_cast<Index>(steps.size()));
 }
 
@@ -371,6 +378,9 @@ Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) 
   state.speed = std::sqrt(bounds.speed2);
   const double rate2 = mesh.stable_rate * mesh.stable_rate + bounds.twist_rate;
   state.stable_dt = rate2 > 0 ? 0.5 / std::sqrt(rate2) : 0;
+  for (const RodBody& body : mesh.body)  // Rayleigh's, explicitly: dt beta omega^2 < 2, omega^2 = 4 rate2 at most
+    if (const double beta = std::max(body.bend_damping, body.stretch_damping); beta * rate2 > 0)
+      state.stable_dt = std::min(state.stable_dt, 0.25 / (beta * rate2));
   return bounds.first_bad == none ? -1 : bounds.first_bad;
 }
 
@@ -384,16 +394,17 @@ template <class Real>
 void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh, double time, double dt,
               RodState<Real>& state, RodWorkspace<Real>& work) {
   place_rod_drives(ex, constants, time, dt, work);
+  const RodState<Real>& now = state;
   parallel_for(ex, "rods", mesh.driven,
                DriveVelocity<Real>{mesh.driven_vertex.data(), mesh.drive.data(), work.drives.data(), work.skin.data(),
-                                   view(mesh.anchor), view(state.v)});
+                                   view(mesh.anchor), view(now.x), view(now.x_tail), dt, view(state.v)});
   std::vector<RodWeights<Real>> weights;
   for (const RodBody& body : mesh.body) weights.push_back(weights_of<Real>(body, constants.scheme, dt));
   copy_to_device(ex, weights.data(), work.weights, static_cast<Index>(weights.size()));
+  work.compliance_valid = false;
   const Size slots = Size{mesh.rows} * group_width<Real>;
   work.factor.resize_discard(slots * factor_numbers);
   work.solution.resize_discard(slots * 3);
-  const RodState<Real>& now = state;
   const RodWorkspace<Real>& kept = work;
   for_each_strand_pack<Real>(ex, "rods", mesh,
                              AdvanceStrands<Real>{mesh.row.data(),

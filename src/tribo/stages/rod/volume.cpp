@@ -476,7 +476,7 @@ struct PrepareCell {
   const Index *list, *kind;
   const Real *density, *target;
   FieldView<const Real, 3> u, coefficient;
-  Real dx, dt, regain;
+  Real dx, dt, regain, regain_time;
   Incompressibility incompressibility;
   Real *right, *diagonal;
   TRIBO_HD void operator()(Index e) const {
@@ -490,7 +490,7 @@ struct PrepareCell {
       sum += coefficient[k][after] + coefficient[k][cell];
     }
     const Real rho = density[cell], excess = rho / target[cell] - Real(1);
-    Real opening = min(regain * excess, Real(most_opening)) / dt;  // divergence that is asked for
+    Real opening = min(regain * excess, Real(most_opening)) / regain_time;  // divergence that is asked for
     if (!(excess > Real(0)))
       opening = incompressibility == Incompressibility::separating ? (rho - target[cell]) / (rho * dt) : Real(0);
     right[cell] = dx * opening - out;
@@ -777,7 +777,7 @@ void solve_separating(Exec& ex, const VolumeRules& rules, double scale, VolumeWo
                                   pressure.q.data(), finest.diagonal.data(), least, work.flag.data()});
     const Index changes = reduce(ex, label, work.touched, Index{0},
                                  CountChange<Real>{work.cell.data(), work.flag.data(), finest.diagonal.data()}, Sum{});
-    if (changes == 0) break;
+    if (changes <= rules.unsettled * report.cells) break;
     if (report.rounds == rules.rounds) {
       report.converged = false;
       break;
@@ -856,7 +856,8 @@ VolumeReport project_volume(Exec& ex, const VolumeRules& rules, const typename C
   parallel_for(ex, label, n,
                PrepareCell<Real>{grid, list, work.kind.data(), work.density.data(), work.target.data(), view(u_new),
                                  view(coefficient), dx, static_cast<Real>(dt), static_cast<Real>(rules.regain),
-                                 rules.incompressibility, work.right.data(), finest.diagonal.data()});
+                                 static_cast<Real>(std::max(dt, rules.regain_time)), rules.incompressibility,
+                                 work.right.data(), finest.diagonal.data()});
   build_pressure(ex, work.pressure);
   VolumeReport report;
   report.window = grid.count();

@@ -53,6 +53,7 @@ struct TouchColliders {
       bool known = false;
       colliders.each_contact(hold ? samples.vertex(samples.x, i) : samples.position(i), rule.rest_gap + rule.dx,
                              [&](const Contact<Real, 3>& contact) {
+                               if (contact.nozzle) return;  // is there for particles
                                if (!known) before = moves = hold ? samples.vertex(samples.v, i) : samples.velocity(i);
                                known = true;
                                const Vec<Real, 3> dv = change_by(own, contact, moves);

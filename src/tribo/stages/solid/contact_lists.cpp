@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tribo/stages/arena.h"
-#include "tribo/stages/solid/chunks.h"
+#include "tribo/stages/chunks.h"
 #include "tribo/stages/solid/contact_lists.h"
 
 namespace tribo::TRIBO_BACKEND {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tribo/core/errors.h"
-#include "tribo/stages/solid/chunks.h"
+#include "tribo/stages/chunks.h"
 #include "tribo/stages/solid/contact_lists.h"
 #include "tribo/stages/stencil.h"
 

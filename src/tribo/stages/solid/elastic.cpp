@@ -246,6 +246,11 @@ void begin_solids(Exec& ex, const SolidState<Real>& state, ElasticWorkspace<Real
 }
 
 template <class Real>
+void take_back_velocities(Exec& ex, const ElasticWorkspace<Real>& work, SolidState<Real>& state) {
+  parallel_for(ex, "elastic", state.count, CopyColumn<Real>{view(work.v_start), view(state.v)});
+}
+
+template <class Real>
 void elastic_step(Exec& ex, const SolidConstants<Real>& constants, const SolidMesh<Real>& mesh, double time, double dt,
                   SolidState<Real>& state, ElasticWorkspace<Real>& work) {
   place_drives(ex, constants, time, dt, work);
@@ -275,6 +280,7 @@ double vertex_speed(Exec& ex, const SolidState<Real>& state) {
   template Index evaluate_elastic(Exec&, const SolidConstants<Real>&, const SolidMesh<Real>&, bool, SolidState<Real>&, \
                                   ElasticWorkspace<Real>&);                                                            \
   template void begin_solids(Exec&, const SolidState<Real>&, ElasticWorkspace<Real>&);                                 \
+  template void take_back_velocities(Exec&, const ElasticWorkspace<Real>&, SolidState<Real>&);                         \
   template void elastic_step(Exec&, const SolidConstants<Real>&, const SolidMesh<Real>&, double, double,               \
                              SolidState<Real>&, ElasticWorkspace<Real>&);                                              \
   template void move_vertices(Exec&, const SolidMesh<Real>&, double, SolidState<Real>&, ElasticWorkspace<Real>&);      \

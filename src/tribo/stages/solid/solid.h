@@ -73,6 +73,9 @@ Index evaluate_elastic(Exec& ex, const SolidConstants<Real>& constants, const So
 /// Keeps the velocities that steps of any length begin with.
 template <class Real>
 void begin_solids(Exec& ex, const SolidState<Real>& state, ElasticWorkspace<Real>& work);
+/// Puts them back.
+template <class Real>
+void take_back_velocities(Exec& ex, const ElasticWorkspace<Real>& work, SolidState<Real>& state);
 
 /// v_lag = v + dt (f/m + g) of free vertices (Han 2019, eq. 14), symplectic Euler; that of their motion of driven ones.
 /// Elastic forces keep linear and angular momentum to rounding. Begins with the velocities that `begin_solids` kept, so

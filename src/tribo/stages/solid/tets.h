@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tribo/models/elastic/invertible.h"
-#include "tribo/stages/solid/chunks.h"
+#include "tribo/stages/chunks.h"
 #include "tribo/stages/solid/solid.h"
 #include "tribo/stages/stencil.h"
 
