@@ -32,13 +32,15 @@ std::string struck_bundle(const std::string& other, const std::string& precision
              {}]}})",
       precision, more, other);
 }
-const char* const sand_ball = R"({"name": "ball", "type": "particles", "shape": {"sphere": 0.05}, "material": "sand", "at": [0.13, 0.02, 0],
+const char* const sand_ball =
+    R"({"name": "ball", "type": "particles", "shape": {"sphere": 0.05}, "material": "sand", "at": [0.13, 0.02, 0],
                                  "velocity": [-1, 0, 0]})";
 const char* const jelly_cube = R"({"name": "cube", "type": "solid", "shape": {"box": [0.08, 0.08, 0.08]},
                                   "element_size": 0.02, "material": "jelly", "at": [0.13, 0.02, 0],
                                   "velocity": [-1, 0, 0], "friction": 0.3})";
 
-const char* const sand_from_behind = R"({"name": "ball", "type": "particles", "shape": {"sphere": 0.04}, "material": "sand",
+const char* const sand_from_behind =
+    R"({"name": "ball", "type": "particles", "shape": {"sphere": 0.04}, "material": "sand",
                                         "at": [-0.13, -0.02, 0], "velocity": [0.5, 0, 0]})";
 
 /// Promise: what hair gets, the other loses, and they do not pass through each other.
@@ -67,8 +69,7 @@ TEST(HairGrid, SharesMomentumWithBoth) {
 
 /// Promise: without a grid of its own, hair is not there for others.
 TEST(HairGrid, WithoutGridOthersPass) {
-  Simulation simulation =
-      simulate(struck_bundle(sand_ball, "double", R"("strand_contact": {"grid": {"on": false}},)"));
+  Simulation simulation = simulate(struck_bundle(sand_ball, "double", R"("strand_contact": {"grid": {"on": false}},)"));
   const double before = velocity(simulation.measure()[1])[0];
   while (simulation.time() < 0.15) simulation.advance_frame();
   EXPECT_NEAR(velocity(simulation.measure()[1])[0], before, 1e-6);

@@ -175,8 +175,8 @@ bool RodBundle<Real>::resume(Exec& ex, std::span<const Bin<3>> bins, double drif
 
 template <class Real>
 std::size_t RodBundle<Real>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes() + saved_.C.bytes() + saved_.F.bytes() +
-                    saved_.history.bytes() + saved_.tau.bytes() + v_lag_.bytes() + coupling.bytes();
+  std::size_t sum = work_.bytes() + state_.bins.bytes() + saved_.C.bytes() + saved_.F.bytes() + saved_.history.bytes() +
+                    saved_.tau.bytes() + v_lag_.bytes() + coupling.bytes();
   each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
   return sum;
 }

@@ -69,7 +69,7 @@ class RodBundle {
   /// After the columns have come from a checkpoint. False where they cannot be those of these strands.
   bool resume(Exec& ex, std::span<const Bin<3>> bins, double drift);
 
-  /// Speed of the grid of strands that `couple_particles` left, and the friction there.
+  /// Scratch memory of contact with particles.
   CoupleParticlesWork<Real> coupling;
 
   std::size_t bytes() const;

@@ -76,8 +76,7 @@ double expected_impact_speed(const Scene& scene, const RodSeed& seed) {
     driven = std::max(driven, largest_speed(seed.drives[d].motion, radius[d]));
   for (const ColliderSpec& collider : scene.colliders) {
     const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);
-    const double reach =
-        bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
+    const double reach = bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
     driven = std::max(driven, largest_speed(collider.motion, reach));
   }
   const double g = std::sqrt(squared_norm(scene.gravity));
@@ -95,8 +94,7 @@ void set_grid_contact(const Scene& scene, RodSeed& seed) {
   // what the longest step can resolve is enough.
   constexpr double times_impact = 2.2;
   const double least = 0.3 * scene.grid.dx / scene.time.dt_max;
-  const double speed = grid.wave_speed.value_or(
-      std::max(times_impact * expected_impact_speed(scene, seed), least));
+  const double speed = grid.wave_speed.value_or(std::max(times_impact * expected_impact_speed(scene, seed), least));
   for (RodBody& body : seed.bodies) {
     if (body.method != HairMethod::hybrid) continue;
     body.wave_speed = speed;

@@ -94,8 +94,8 @@ struct CoupleStrandNode {
     const Vec<Real, 3> slip = v1 - v2;
     const Vec<Real, 4> face = facing[i];
     // Of two impulses that take energy, what lies between them takes energy, too.
-    const Vec<Real, 3> lost = face[3] * change_in_contact(slip, {{face[0], face[1], face[2]}}) +
-                              (Real(1) - face[3]) * slip;
+    const Vec<Real, 3> lost =
+        face[3] * change_in_contact(slip, {{face[0], face[1], face[2]}}) + (Real(1) - face[3]) * slip;
     // P = mr lost, mr = m1 m2 / (m1 + m2): no product of masses, which may be too small.
     const Real part1 = m2 / (m1 + m2), part2 = m1 / (m1 + m2);
     const Vec<Real, 3> w1 = v1 - part1 * lost, w2 = v2 + part2 * lost;
@@ -140,16 +140,15 @@ double couple_particles(Exec& ex, const GridNodes<Real, 3>& strands, const GridN
   work.facing.resize_discard(nodes);
   parallel_for(ex, "couple", strands.block_count,
                FindParticles{particles.blocks, particles.block_count, strands.blocks, work.found.data()});
-  parallel_for(ex, "couple", nodes,
-               FaceParticles<Real>{strands, particles, work.found.data(), work.facing.data()});
-  parallel_for(ex, "couple", nodes,
-               CoupleStrandNode<Real>{strands, particles, work.found.data(), work.facing.data(),
-                                      static_cast<Real>(friction)});
+  parallel_for(ex, "couple", nodes, FaceParticles<Real>{strands, particles, work.found.data(), work.facing.data()});
+  parallel_for(
+      ex, "couple", nodes,
+      CoupleStrandNode<Real>{strands, particles, work.found.data(), work.facing.data(), static_cast<Real>(friction)});
   return static_cast<double>(reduce(ex, "couple", nodes, Real(0),
                                     SpeedOfParticles<Real>{work.found.data(), particles.nodes}, LargerOf<Real>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                          \
+#define TRIBO_INSTANTIATE(Real)                                                                         \
   template double couple_particles(Exec&, const GridNodes<Real, 3>&, const GridNodes<Real, 3>&, double, \
                                    CoupleParticlesWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)

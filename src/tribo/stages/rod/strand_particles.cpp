@@ -43,15 +43,14 @@ struct CopyItem {
 
 template <class Real>
 void place_strand_particles(Exec& ex, const RodState<Real>& rods, Index count, Particles<Real, 3>& particles) {
-  parallel_for(ex, "strand grid", count,
-               PlaceParticle<Real>{particles.id.c[0].data(), view(rods.x), view(rods.v), view(particles.x),
-                                   view(particles.v)});
+  parallel_for(
+      ex, "strand grid", count,
+      PlaceParticle<Real>{particles.id.c[0].data(), view(rods.x), view(rods.v), view(particles.x), view(particles.v)});
 }
 
 template <class Real>
 void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, Index count, RodState<Real>& rods) {
-  parallel_for(ex, "strand grid", count,
-               TakeVelocity<Real>{particles.id.c[0].data(), view(particles.v), view(rods.v)});
+  parallel_for(ex, "strand grid", count, TakeVelocity<Real>{particles.id.c[0].data(), view(particles.v), view(rods.v)});
 }
 
 template <class Real, int N>
@@ -60,12 +59,12 @@ void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N
   parallel_for(ex, "strand grid", count, CopyItem<Real, N>{view(from), view(to)});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                               \
-  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&);             \
-  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, Index, RodState<Real>&);             \
-  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                             \
-  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                             \
-  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                             \
+#define TRIBO_INSTANTIATE(Real)                                                                   \
+  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&); \
+  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, Index, RodState<Real>&); \
+  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                 \
+  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                 \
+  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                 \
   template void copy_field(Exec&, const Field<Real, 9>&, Index, Field<Real, 9>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

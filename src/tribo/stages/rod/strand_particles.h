@@ -4,8 +4,8 @@
 #include "tribo/state/rods.h"
 
 /// \file
-/// Vertices of strands as particles on a grid (Han 2019, sec. 5.1): the particle with the id i is vertex i. Strands move
-/// them; what is here of positions and velocities is a copy.
+/// Vertices of strands as particles on a grid (Han 2019, sec. 5.1): the particle with the id i is vertex i. Strands
+/// move them; what is here of positions and velocities is a copy.
 
 namespace tribo::TRIBO_BACKEND {
 
