@@ -71,7 +71,7 @@ def scene(name, description, comment, motion, duration, length, hair, render):
             "drag": 0.3, "friction": 0.3,
             "strands": {"scalp": {
                 "shape": HEAD, "count": 250, "length": length, "length_variation": 0.2, "spread": 5,
-                "region": {"shape": {"half_space": {"normal": [0.75, -0.66, 0]}}, "at": [0.035, 0.02, 0]},
+                "region": {"shape": {"half_space": [0.75, -0.66, 0]}, "at": [0.035, 0.02, 0]},
                 "comb": {"direction": [-0.15, -1, 0.5], "amount": 0.85, "length": 0.12, "lift": 0.012},
                 "parting": {"at": [0, 0, 0], "normal": [0, 0, 1]}}},
             "motion": path}, **hair)],

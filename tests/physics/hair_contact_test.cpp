@@ -65,12 +65,13 @@ TEST(HairContact, KeepsMomentum) {
 }
 
 /// Promise: `friction` of the scene says what two objects of hair do to each other, whatever their own coefficients are:
-/// a strand lies across two that slope by 20 degrees, and slides where mu < tan 20 = 0.364.
+/// a strand lies across two that slope by 20 degrees, and slides where mu < tan 20 = 0.364. Without the grid, whose blend
+/// takes some of any relative velocity.
 TEST(HairContact, PairsHaveTheFrictionThatTheSceneSays) {
   for (const double friction : {0.1, 0.6}) {
     Simulation simulation = simulate(fmt::format(
         R"({{"tribo": 1, "fps": 50, "duration": 1, "grid": {{"dx": 0.05}}, "time": {{"dt_max": 0.001}},
-             "precision": "double", "gravity": [{}, {}, 0],
+             "precision": "double", "gravity": [{}, {}, 0], "strand_contact": {{"grid": {{"on": false}}}},
              "friction": [{{"between": "rail", "and": "rod", "coefficient": {}}}],
              "objects": [
                {{"name": "rail", "type": "hair", "radius": 0.002, "segments": 20, "youngs_modulus": 1e11, "tips": "clamped",
@@ -94,15 +95,18 @@ TEST(HairContact, PairsHaveTheFrictionThatTheSceneSays) {
 TEST(HairContact, ResumesWithTheSameBytes) {
   const std::string text = crossed_bundles("{}", 2, 0.002);
   Simulation whole = simulate(text);
-  whole.advance_frame();
-  for (int i = 0; i < 3; ++i) whole.step();
+  whole.step();
   Simulation resumed = simulate(text);
   resumed.restore(whole.checkpoint());
-  frames(whole, 2);
-  frames(resumed, 2);
+  std::int64_t pairs = 0;
+  for (int i = 0; i < 2; ++i) {
+    whole.advance_frame();
+    resumed.advance_frame();
+    pairs += whole.progress().strands.pairs;
+    EXPECT_EQ(resumed.progress().strands.pairs, whole.progress().strands.pairs);
+  }
   EXPECT_EQ(resumed.state_hash(), whole.state_hash());
-  EXPECT_GT(whole.progress().strands.pairs, 0);
-  EXPECT_EQ(resumed.progress().strands.pairs, whole.progress().strands.pairs);
+  EXPECT_GT(pairs, 0);
 }
 
 /// Promise: clamped tips go where `tip_motion` says, roots where `motion` says.

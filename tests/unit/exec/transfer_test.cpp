@@ -404,8 +404,9 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
     SolveReport solve;
+    StrandReport strands;
     advance(cloud.ex, model, cloud.constants, dt, cloud.state, no_meshes, no_vertices, no_strands, cloud.work, bad,
-            solve);
+            solve, strands);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
     for (Index b = 0; b < cloud.state.bin_count; ++b) {
