@@ -65,12 +65,12 @@ def scene(name, description, comment, motion, duration, length, hair, render):
     path = keys(motion, duration + 0.1, 0.05)
     body = {
         "tribo": 1, "name": name, "description": description, "fps": 48, "duration": duration,
-        "grid": {"dx": 0.012}, "time": {"cfl": 0.6, "dt_max": 0.001},
+        "grid": {"dx": 0.016}, "time": {"cfl": 0.6, "dt_max": 0.001},
         "objects": [dict({
-            "name": "hair", "type": "hair", "radius": 1e-4, "segments": 24, "youngs_modulus": 5e8, "bend_damping": 2e-3,
+            "name": "hair", "type": "hair", "radius": 1e-4, "segments": 16, "youngs_modulus": 5e8, "bend_damping": 2e-3,
             "drag": 0.3, "friction": 0.3,
             "strands": {"scalp": {
-                "shape": HEAD, "count": 250, "length": length, "length_variation": 0.2, "spread": 5,
+                "shape": HEAD, "count": 160, "length": length, "length_variation": 0.2, "spread": 5,
                 "region": {"shape": {"half_space": [0.75, -0.66, 0]}, "at": [0.035, 0.02, 0]},
                 "comb": {"direction": [-0.15, -1, 0.5], "amount": 0.85, "length": 0.12, "lift": 0.012},
                 "parting": {"at": [0, 0, 0], "normal": [0, 0, 1]}}},
@@ -90,12 +90,12 @@ scene("fig05_head_of_hair", "A walking head with hair that falls to the shoulder
 // The paper's size (Table 1: 1.01 million segments, CFL 0.6; its dx of 0.05 is in other units):
 //   --set /objects/0/strands/scalp/count=20200 --set /objects/0/segments=50 --set /grid/dx=0.0025
 //   --set /objects/0/radius=0.00004 --set /objects/0/youngs_modulus=4e9
-""", walk, 0.6, 0.26, {"look": {"color": "#4a2c17", "variation": 0.4}},
+""", walk, 0.5, 0.26, {"look": {"color": "#4a2c17", "variation": 0.4}},
       {"width": 640, "height": 640, "camera": {"from": [0.6, 0.05, 1.0], "to": [0.2, -0.06, 0], "fov": 36}})
 scene("fig01_dancer", "The hair of a dancer who spins and stops.",
       """// Han 2019, Fig. 1, middle: the hair of a dancer in motion. Written by heads_of_hair.py.
 // The paper's size (Table 1: 490 thousand segments, CFL 0.2; its dx of 0.04 is in other units):
 //   --set /objects/0/strands/scalp/count=9800 --set /objects/0/segments=50 --set /grid/dx=0.0025 --set /time/cfl=0.2
 //   --set /objects/0/radius=0.00004 --set /objects/0/youngs_modulus=4e9 --set /duration=2.2
-""", dance, 0.6, 0.35, {"look": {"color": "#a8703a", "variation": 0.4}},
+""", dance, 0.5, 0.35, {"look": {"color": "#a8703a", "variation": 0.4}},
       {"width": 640, "height": 640, "camera": {"from": [0.3, 0.1, 1.3], "to": [0, -0.08, 0], "fov": 40}})

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tribo/stages/rod/strand_particles.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -222,10 +224,12 @@ void turn_frames(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& x_ne
 
 template <class Real>
 void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
-  work.director_next.resize_discard(mesh.vertices);
+  // All of them, though only those that are held are read for themselves: rows past the end of a strand read some
+  // other one, and no number may come from there that is none.
+  copy_field(ex, state.director, mesh.vertices, work.director_next);
   parallel_for(ex, "rods", mesh.driven,
-               MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(), work.skin.data(),
-                                view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
+               MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(),
+                                work.skin.data(), view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
                                 view(work.director_next)});
   // Theta moves little in a step, and what a step leaves undone the next one does.
   constexpr int most_iterations = 8;

@@ -132,8 +132,10 @@ template <class Real, class Test>
 struct StoreNear {
   NearSegments<Real, Test> near;
   const Index* found;
+  Index count;  ///< of all
   typename Test::Item* items;
   TRIBO_HD void operator()(Index e) const {
+    if (found[e] == (e + 1 < near.entries ? found[e + 1] : count)) return;  // most have none
     typename Test::Item* to = items + found[e];
     near.each(e, StoreItems<typename Test::Item>{&to});
   }
@@ -155,7 +157,7 @@ Index find_pairs(Exec& ex, const char* label, const RodMesh<Real>& mesh, Segment
   parallel_for(ex, label, pads.entries, CountNear<Real, Test>{near, pads.found.data()});
   const Index count = offsets_of(ex, label, pads.found, pads.entries, "pairs of segments in contact");
   items.resize_discard(count);
-  if (count > 0) parallel_for(ex, label, pads.entries, StoreNear<Real, Test>{near, sorted.found.data(), items.data()});
+  if (count > 0) parallel_for(ex, label, pads.entries, StoreNear<Real, Test>{near, sorted.found.data(), count, items.data()});
   return count;
 }
 
