@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "device.h"
-#include "tribo/io/container.h"
+#include "columns.h"
 #include "tribo/scene/reader.h"
 
 /// \file
@@ -66,18 +62,6 @@ std::vector<SolidCase> cases() {
   };
 }
 
-/// Places and velocities of all vertices.
-std::map<std::string, std::vector<double>> vertices(Engine& engine) {
-  std::map<std::string, std::vector<double>> columns;
-  engine.visit_state([&](const char* name, DType type, std::int64_t count, const void* data) {
-    if (std::string(name).starts_with("solid.") && type == DType::f64) {
-      const auto* const numbers = static_cast<const double*>(data);
-      columns[name].assign(numbers, numbers + count);
-    }
-  });
-  return columns;
-}
-
 class EverySolid : public OnDeviceWith<SolidCase> {
  protected:
   Simulation open(const EngineOptions& options) const {
@@ -95,36 +79,12 @@ TEST_P(EverySolid, AgreesWithTheCpu) {
     found.step();
   }
   EXPECT_NEAR(expected.time(), found.time(), 1e-9 * expected.time());
-  const auto a = vertices(expected.engine()), b = vertices(found.engine());
-  ASSERT_FALSE(a.empty());
-  for (const auto& [name, values] : a) {
-    ASSERT_EQ(values.size(), b.at(name).size());
-    const bool place = name.find(".x.") != std::string::npos;
-    double worst = 0, largest = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      worst = std::max(worst, std::abs(values[i] - b.at(name)[i]));
-      largest = std::max(largest, std::abs(values[i]));
-    }
-    const double scale = place ? 0.05 : std::max(largest, 1.0);
-    EXPECT_LE(worst, GetParam().tolerance * GetParam().steps * scale) << name;
-  }
+  expect_agreement(columns_of(expected.engine(), "solid."), columns_of(found.engine(), "solid."),
+                   GetParam().tolerance * GetParam().steps, 0.05);
 }
 
 TEST_P(EverySolid, HasOneResultAlsoAfterAResume) {
-  Simulation first = open(tested()), second = open(tested());
-  for (int step = 0; step < 20; ++step) {
-    first.step();
-    second.step();
-  }
-  EXPECT_EQ(first.state_hash(), second.state_hash());
-  Simulation resumed = open(tested());
-  resumed.restore(first.checkpoint());
-  EXPECT_EQ(resumed.state_hash(), first.state_hash());
-  for (int step = 0; step < 20; ++step) {
-    first.step();
-    resumed.step();
-  }
-  EXPECT_EQ(resumed.state_hash(), first.state_hash());
+  expect_one_result([&] { return open(tested()); });
 }
 
 }  // namespace
