@@ -2,13 +2,7 @@
 
 #include <cuda_runtime.h>
 
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 #include <cstring>
-#include <cub/device/device_for.cuh>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -22,8 +16,9 @@
 #include "tribo/math/lanes.h"
 
 /// \file
-/// The GPU's side of the exec layer, on CUB. The same vocabulary as tbb.h; no float is ever added by an atomic, so a
-/// run gives the same bytes every time on one GPU.
+/// The GPU's side of the exec layer. The same vocabulary as tbb.h; no float is ever added by an atomic, so a run gives
+/// the same bytes every time on one GPU. Sorts and sums of integers are CUB's, in cuda.cu: its headers take longer to
+/// compile than most stages.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -105,15 +100,18 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// Small pieces of host memory on their way to the device. Page-locked, so that the copy need not wait for the stream.
+/// Small pieces of host memory on their way to the device, and results on their way back. Page-locked, so that the copy
+/// need not wait for the stream.
 class Staging {
  public:
-  Staging() { check(cudaMallocHost(&memory_, size), "allocation of page-locked memory"); }
+  Staging() { check(cudaMallocHost(&memory_, size + result_size), "allocation of page-locked memory"); }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging() { cudaFreeHost(memory_); }
 
   static constexpr std::size_t largest = 1 << 16;
+  static constexpr std::size_t result_size = 256;
+  char* result() { return memory_ + size; }
 
   void send(cudaStream_t stream, const void* from, void* to, std::size_t bytes) {
     if (used_ + bytes > size) {  // what is there may still be under way
@@ -225,7 +223,7 @@ inline void require_gpu() {
                     "); use --device cpu, or install the NVIDIA driver");
 }
 
-/// Owner of a stream, of scratch memory for CUB and of the times its work took. Work is put into the stream and not
+/// Owner of a stream, of scratch memory and of the times its work took. Work is put into the stream and not
 /// waited for; whoever needs a result does.
 class Exec {
  public:
@@ -251,21 +249,17 @@ class Exec {
     clock_.time(stream_, label, work);
   }
 
-  /// Calls a CUB algorithm twice, as CUB wants: once for its scratch size, once to do the work.
-  template <class Algorithm>
-  void run_cub(const char* label, const Algorithm& algorithm) {
-    run(label, [&] {
-      std::size_t bytes = 0;
-      check(algorithm(nullptr, bytes), label);
-      scratch_.resize_discard(static_cast<Size>((bytes + 15) / 16 + 1));
-      check(algorithm(scratch_.data(), bytes), label);
-    });
+  /// Memory until the next call.
+  template <class T>
+  T* scratch(std::size_t count) {
+    scratch_.resize_discard(static_cast<Size>((count * sizeof(T) + sizeof(Chunk) - 1) / sizeof(Chunk) + 1));
+    return reinterpret_cast<T*>(scratch_.data());
   }
+  /// Page-locked memory of the host, to which kernels write what the host waits for.
   template <class T>
   T* result_slot() {
-    static_assert(sizeof(T) <= 256);
-    result_.resize_discard(32);
-    return reinterpret_cast<T*>(result_.data());
+    static_assert(sizeof(T) <= Staging::result_size);
+    return reinterpret_cast<T*>(staging_->result());
   }
 
  private:
@@ -276,7 +270,6 @@ class Exec {
     char bytes[16];
   };
   Array<Chunk> scratch_;
-  Array<Chunk> result_;
 };
 
 template <class T>
@@ -342,50 +335,75 @@ void resize_keep(Exec& ex, Array<T>& array, Size n) {
 }
 
 template <class Kernel>
+__global__ void for_kernel(Index n, const Kernel kernel) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) kernel(i);
+}
+
+template <class Kernel>
 void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {
   if (n == 0) return;
-  ex.run(label, [&] { check(cub::DeviceFor::Bulk(n, kernel, ex.stream()), label); });
+  // Few items, which then are large ones like strands, go to as many multiprocessors as there are warps.
+  constexpr Index few = 1 << 14;
+  const unsigned threads = n <= few ? 32 : 256, count = static_cast<unsigned>(n);
+  ex.run(label, [&] {
+    for_kernel<<<(count + threads - 1) / threads, threads, 0, ex.stream()>>>(n, kernel);
+    check(cudaGetLastError(), label);
+  });
 }
+
+inline constexpr int reduce_threads = 128;
+
+/// Each block joins every (gridDim.x)th run of items, in an order that depends on n alone.
+template <class T, class Map, class Join>
+__global__ void __launch_bounds__(reduce_threads)
+    reduce_kernel(Index n, const T identity, const Map map, const Join join, T* out) {
+  __shared__ alignas(16) unsigned char memory[reduce_threads * sizeof(T)];
+  T* const shared = reinterpret_cast<T*>(memory);
+  const unsigned me = threadIdx.x, count = static_cast<unsigned>(n);
+  T sum = identity;
+  for (unsigned i = blockIdx.x * reduce_threads + me; i < count; i += gridDim.x * reduce_threads)
+    sum = join(sum, map(static_cast<Index>(i)));
+  shared[me] = sum;
+  for (unsigned half = reduce_threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (me < half) shared[me] = join(shared[me], shared[me + half]);
+  }
+  if (me == 0) out[blockIdx.x] = shared[0];
+}
+template <class T>
+struct LoadPartial {
+  const T* partial;
+  TRIBO_HD T operator()(Index i) const { return partial[i]; }
+};
 
 template <class T, class Map, class Join>
 T reduce(Exec& ex, const char* label, Index n, const T& identity, const Map& map, const Join& join) {
-  T result = identity;
-  if (n == 0) return result;
-  const auto items = thrust::make_transform_iterator(thrust::make_counting_iterator(Index{0}), map);
+  static_assert(reduce_threads * sizeof(T) <= 48 << 10);
+  if (n == 0) return identity;
+  constexpr unsigned most_blocks = 1024, items_each = 4 * reduce_threads;
+  const unsigned wanted = (static_cast<unsigned>(n) + items_each - 1) / items_each;
+  const unsigned blocks = wanted < most_blocks ? wanted : most_blocks;
   T* const slot = ex.result_slot<T>();
-  ex.run_cub(label, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceReduce::Reduce(scratch, bytes, items, slot, n, join, identity, ex.stream());
+  ex.run(label, [&] {
+    T* const out = blocks == 1 ? slot : ex.scratch<T>(blocks);
+    reduce_kernel<<<blocks, reduce_threads, 0, ex.stream()>>>(n, identity, map, join, out);
+    if (blocks > 1)
+      reduce_kernel<<<1, reduce_threads, 0, ex.stream()>>>(static_cast<Index>(blocks), identity, LoadPartial<T>{out},
+                                                           join, slot);
+    check(cudaGetLastError(), label);
   });
-  check(cudaMemcpyAsync(&result, slot, sizeof(T), cudaMemcpyDeviceToHost, ex.stream()), label);
   check(cudaStreamSynchronize(ex.stream()), label);
-  return result;
+  return *slot;
 }
 
-inline Index exclusive_scan(Exec& ex, const char* label, const Array<Index>& in, Array<Index>& out, Index n) {
-  if (n == 0) return 0;
-  Index last = 0;
-  Index before = 0;
-  copy_to_host(ex, in, &last, 1, n - 1);
-  ex.run_cub(label, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, in.data(), out.data(), n, ex.stream());
-  });
-  copy_to_host(ex, out, &before, 1, n - 1);
-  return before + last;
-}
+/// Sums of the items before each; returns the sum of all. `in` and `out` may be the same.
+Index exclusive_scan(Exec& ex, const char* label, const Array<Index>& in, Array<Index>& out, Index n);
 
 class RadixSorter {
  public:
-  void sort(Exec& ex, const char* label, Array<std::uint64_t>& keys, Array<Index>& values, Index n, int bits) {
-    if (n == 0) return;
-    keys_.resize_discard(n);
-    values_.resize_discard(n);
-    ex.run_cub(label, [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys.data(), keys_.data(), values.data(), values_.data(),
-                                             n, 0, bits, ex.stream());
-    });
-    keys.swap(keys_);
-    values.swap(values_);
-  }
+  /// By the lowest bits of the keys.
+  void sort(Exec& ex, const char* label, Array<std::uint64_t>& keys, Array<Index>& values, Index n, int bits);
   std::size_t bytes() const { return keys_.bytes() + values_.bytes(); }
 
  private:
