@@ -428,6 +428,41 @@ struct Team {
   }
 };
 
+/// Numbers may be fetched into a team's memory long before they are used.
+inline constexpr bool fetches_ahead = true;
+
+/// Begins to copy a number to memory of the team while its thread goes on. What a thread begins comes in batches, which
+/// arrive in order.
+template <class T>
+TRIBO_HD void begin_copy(T* to, const T* from) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(from), "n"(sizeof(T))
+               : "memory");
+#else
+  *to = *from;
+#endif
+}
+TRIBO_HD void end_batch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// For all batches of this thread but the last `Later`.
+template <int Later>
+TRIBO_HD void await_batches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
+#endif
+}
+/// What this thread has stored may be copied from now on.
+TRIBO_HD void finish_stores() {
+#if defined(__CUDA_ARCH__)
+  __threadfence();
+#endif
+}
+
 template <class Scratch, class Kernel>
 __global__ void __launch_bounds__(Team::size) team_kernel(const Kernel kernel) {
   __shared__ alignas(16) unsigned char memory[sizeof(Scratch)];

@@ -316,6 +316,19 @@ struct Team {
   static void barrier() {}
 };
 
+/// The CPU sees by itself what a loop will read next: nothing need be fetched into a team's memory before it is used.
+inline constexpr bool fetches_ahead = false;
+
+/// Copies into a team's memory; a GPU does so while the thread goes on.
+template <class T>
+TRIBO_HD void begin_copy(T* to, const T* from) {
+  *to = *from;
+}
+TRIBO_HD void end_batch() {}
+template <int Later>
+TRIBO_HD void await_batches() {}
+TRIBO_HD void finish_stores() {}
+
 /// kernel(team, item, scratch) for every item in [0, n). `Scratch` is plain memory private to the team and
 /// uninitialised; it stays in the first-level cache (the GPU's shared memory).
 template <class Scratch, class Kernel>

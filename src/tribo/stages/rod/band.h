@@ -89,11 +89,14 @@ struct FactorRow {
     using Real = scalar_of<T>;
     return {Sym<T, 3>::isotropic(T(Real(0))), Mat<T, 3>::zero(), Mat<T, 3>::zero()};
   }
-  template <class Real>
-  TRIBO_HD void load(const StrandPack<Real>& pack, const Real* factor, Index row) {
-    for (int c = 0; c < 6; ++c) D.s[c] = pack.load(factor, factor_numbers, row, c);
-    for (int c = 0; c < 9; ++c) L1.m[c / 3][c % 3] = pack.load(factor, factor_numbers, row, 6 + c);
-    for (int c = 0; c < 9; ++c) L2.m[c / 3][c % 3] = pack.load(factor, factor_numbers, row, 15 + c);
+  /// From its `factor_numbers`.
+  TRIBO_HD void set(const T* numbers) {
+    for (int c = 0; c < 6; ++c) D.s[c] = numbers[c];
+    set_lower(numbers + 6);
+  }
+  TRIBO_HD void set_lower(const T* numbers) {
+    for (int c = 0; c < 9; ++c) L1.m[c / 3][c % 3] = numbers[c];
+    for (int c = 0; c < 9; ++c) L2.m[c / 3][c % 3] = numbers[9 + c];
   }
   template <class Real>
   TRIBO_HD void store(const StrandPack<Real>& pack, Real* factor, Index row) const {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tribo/stages/rod/row_pipe.h"
 #include "tribo/stages/rod/strand_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -61,18 +62,88 @@ struct TurnFrames {
   FieldView<Real, 3> director;
   Real* twist;
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+  struct CarryRows {
+    enum { from, from_tail = from + 3, to = from_tail + 3, to_tail = to + 3, director = to_tail + 3, held = director + 3, twist, numbers };
+    const TurnFrames& of;
+
+    /// The end of edge i, and what it carries.
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      using Number = RowNumber<Real>;
+      for (int k = 0; k < 3; ++k) {
+        put(from + k, Number::of_vertex(pack, of.before.x[k], i + 1));
+        put(from_tail + k, Number::of_vertex(pack, of.before.tail[k], i + 1));
+        put(to + k, Number::of_vertex(pack, of.after.x[k], i + 1));
+        put(to_tail + k, Number::of_vertex(pack, of.after.tail[k], i + 1));
+        put(director + k, Number::of_vertex(pack, of.director[k], i));
+      }
+      put(held, Number::of_constant(pack, of.rows, RodRow::held, i));
+      put(twist, Number::of_vertex(pack, of.twist, i));
+    }
+  };
+  /// Of the joint at row i and the edge after it.
+  struct JointRows {
+    enum { held, joint, curvature = joint + joint_numbers, turned = curvature + 4, numbers };
+    const TurnFrames& of;
+
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      put(held, RowNumber<Real>::of_constant(pack, of.rows, RodRow::held, i));
+      list_joint(pack, of.rows, i, joint, put);
+      for (int k = 0; k < 4; ++k) put(curvature + k, of.kept(pack, i, Kept::curvature, k));
+      put(turned, of.kept(pack, i, Kept::twist));
+    }
+  };
+  /// Of edge i and the joint after it.
+  struct BackRows {
+    enum { value, upper, director, tangent = director + 3, curvature = tangent + 3, turned = curvature + 4, numbers };
+    const TurnFrames& of;
+
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      put(value, of.kept(pack, i, Kept::value));
+      put(upper, of.kept(pack, i, Kept::upper));
+      for (int k = 0; k < 3; ++k) put(director + k, of.kept(pack, i, Kept::director, k));
+      for (int k = 0; k < 3; ++k) put(tangent + k, of.kept(pack, i, Kept::tangent, k));
+      for (int k = 0; k < 4; ++k) put(curvature + k, of.kept(pack, i + 1, Kept::curvature, k));
+      put(turned, of.kept(pack, i + 1, Kept::twist));
+    }
+  };
+  struct ResultRows {
+    enum { director, twist = director + 3, numbers };
+    const TurnFrames& of;
+
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      for (int k = 0; k < 3; ++k) put(director + k, of.kept(pack, i, Kept::director, k));
+      put(twist, of.kept(pack, i, Kept::twist));
+    }
+  };
+  template <class Rows>
+  using Pipe = RowPipe<Real, Rows::numbers, Rows>;
+  union Memory {
+    typename Pipe<CarryRows>::Memory carry;
+    typename Pipe<JointRows>::Memory joints;
+    typename Pipe<BackRows>::Memory back;
+    typename Pipe<ResultRows>::Memory results;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (pack.group.twisted == 0) return;
-    carry(pack);
+    carry(pack, memory.carry);
     const T zero(Real(0)), enough(Real(sizeof(Real) == 4 ? 1e-5 : 1e-7));  // quadratic: what is left is its square
     T going(Real(1));  // strands that have not converged; others stay as they are, whoever shares their pack
     for (int k = 0; k < most_iterations && any(going > zero); ++k)
-      going = select(relax(pack, going) < enough, zero, going);
-    for (Index i = 0; i + 1 < pack.group.rows; ++i) {
-      Vec<T, 3> m;
-      for (int k = 0; k < 3; ++k) m[k] = load(pack, i, Kept::director, k);
-      pack.scatter(director, i, m);
-      if (i > 0) pack.scatter(twist, i, load(pack, i, Kept::twist));
+      going = select(relax(pack, going, memory) < enough, zero, going);
+    finish_stores();
+    const ResultRows list{*this};
+    const Index edges = pack.group.rows - 1;
+    Pipe<ResultRows> pipe(memory.results, list, pack, 0, 1, edges);
+    for (Index i = 0; i < edges; ++i) {
+      T n[ResultRows::numbers];
+      pipe.next(n);
+      pack.scatter(director, i, {{n[0], n[1], n[2]}});
+      if (i > 0) pack.scatter(twist, i, n[ResultRows::twist]);
     }
   }
 
@@ -80,30 +151,36 @@ struct TurnFrames {
   /// What is kept of a row on the way.
   enum class Kept { director, tangent = director + 3, curvature = tangent + 3, twist = curvature + 4, upper, value };
   static_assert(static_cast<int>(Kept::value) + 1 == frame_numbers);
-  TRIBO_HD T load(const StrandPack<Real>& pack, Index row, Kept which, int k = 0) const {
-    return pack.load(frame, frame_numbers, row, static_cast<int>(which) + k);
+  TRIBO_HD RowNumber<Real> kept(const StrandPack<Real>& pack, Index row, Kept which, int k = 0) const {
+    return RowNumber<Real>::of_row(pack, frame, frame_numbers, row, static_cast<int>(which) + k);
   }
   TRIBO_HD void store(const StrandPack<Real>& pack, Index row, Kept which, int k, const T& value) const {
     pack.store(frame, frame_numbers, row, static_cast<int>(which) + k, value);
   }
-  TRIBO_HD JointCurvature<T> curvature(const StrandPack<Real>& pack, Index row) const {
-    JointCurvature<T> at;
-    for (int k = 0; k < 4; ++k) at.p[k] = load(pack, row, Kept::curvature, k);
-    return at;
-  }
-
   /// Directors by parallel transport from the old tangents to the new, or with what holds them; and the twist that is
   /// then between them: the angle of directors, in whole turns as close to the old twist as can be.
-  TRIBO_HD void carry(const StrandPack<Real>& pack) const {
+  TRIBO_HD void carry(const StrandPack<Real>& pack, typename Pipe<CarryRows>::Memory& memory) const {
+    using R = CarryRows;
+    const R list{*this};
+    Pipe<R> pipe(memory, list, pack, 0, 1, pack.group.rows - 1);
     typename Positions::Point from = before.at(pack, 0), to = after.at(pack, 0);
     RodEdge<T> last;
     Vec<T, 3> m_last = Vec<T, 3>::filled(T(Real(0)));
     for (Index i = 0; i + 1 < pack.group.rows; ++i) {
-      const typename Positions::Point from_end = before.at(pack, i + 1), to_end = after.at(pack, i + 1);
+      T n[R::numbers];
+      pipe.next(n);
+      typename Positions::Point from_end, to_end;
+      Vec<T, 3> m_old;
+      for (int k = 0; k < 3; ++k) {
+        from_end.x[k] = n[R::from + k];
+        from_end.tail[k] = n[R::from_tail + k];
+        to_end.x[k] = n[R::to + k];
+        to_end.tail[k] = n[R::to_tail + k];
+        m_old[k] = n[R::director + k];
+      }
       const RodEdge<T> old(edge_between(from, from_end)), edge(edge_between(to, to_end));
-      const Vec<T, 3> m_old = pack.gather({{director[0], director[1], director[2]}}, i);
       Vec<T, 3> m = transport(m_old, old.t, edge.t);
-      const auto held = pack.constant(rows, RodRow::held, i) > T(Real(0.5));
+      const auto held = n[R::held] > T(Real(0.5));
       if (any(held)) m = select<T>(held, pack.gather(director_next, i), m);
       m = m - dot(m, edge.t) * edge.t;
       const T size = squared_norm(m);  // nothing is left of it where the edge turned about or has no direction
@@ -119,7 +196,7 @@ struct TurnFrames {
         T s, c;
         joint.turn(m_last, m, s, c);
         const T angle = angle_of(s, c);
-        const T turns = floor((pack.gather(twist, i) - angle) * T(Real(0.15915494309189533577)) + T(Real(0.5)));
+        const T turns = floor((n[R::twist] - angle) * T(Real(0.15915494309189533577)) + T(Real(0.5)));
         store(pack, i, Kept::twist, 0, fma(turns, T(Real(6.283185307179586477)), angle));
       }
       from = from_end;
@@ -132,13 +209,16 @@ struct TurnFrames {
   /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (formulas E.5). Pivots
   /// are kept above a part of what they would be if bending took nothing from the diagonal, so that it never goes
   /// uphill; no edge turns by more than 0.3 rad. Returns the largest turn.
-  TRIBO_HD T relax(const StrandPack<Real>& pack, const T& going) const {
+  TRIBO_HD T relax(const StrandPack<Real>& pack, const T& going, Memory& memory) const {
+    finish_stores();
     const T zero(Real(0)), one(Real(1));
     const Index edges = pack.group.rows - 1;
     JointLaw<T> law;  // of the joint before the edge
     JointCurvature<T> at;
     T moment = zero, coupling = zero, upper = zero, value = zero;
     T held = pack.constant(rows, RodRow::held, 0);
+    const JointRows joints{*this};
+    Pipe<JointRows> pipe(memory.joints, joints, pack, 1, 1, edges - 1);
     for (Index j = 0; j < edges; ++j) {
       T g = zero, D = zero, stiff = zero;
       if (j > 0) {
@@ -150,12 +230,15 @@ struct TurnFrames {
       }
       T next_coupling = zero, next_held = one;
       if (j + 1 < edges) {
-        next_held = pack.constant(rows, RodRow::held, j + 1);
-        law = joint_law(pack, rows, j + 1);
-        at = curvature(pack, j + 1);
+        using R = JointRows;
+        T n[R::numbers];
+        pipe.next(n);
+        next_held = n[R::held];
+        law = joint_law(n + R::joint);
+        for (int k = 0; k < 4; ++k) at.p[k] = n[R::curvature + k];
         T torque, stiffness;
         law.bend_torque(at, 0, torque, stiffness);
-        moment = law.twist * (load(pack, j + 1, Kept::twist) - law.rest_twist);
+        moment = law.twist * (n[R::turned] - law.rest_twist);
         g = g + torque - moment;
         D = D + stiffness + law.twist;
         stiff = stiff + max(stiffness, zero) + law.twist;
@@ -173,27 +256,34 @@ struct TurnFrames {
       coupling = next_coupling;
       held = next_held;
     }
+    finish_stores();
+    const BackRows after_them{*this};
+    Pipe<BackRows> back(memory.back, after_them, pack, edges - 1, -1, edges);
     T turn = zero, c_after = one, s_after = zero, largest = zero;
     for (Index j = edges - 1; j >= 0; --j) {
+      using R = BackRows;
+      T n[R::numbers];
+      back.next(n);
       const T turn_after = turn;
-      turn = load(pack, j, Kept::value) - load(pack, j, Kept::upper) * turn;
+      turn = n[R::value] - n[R::upper] * turn;
       largest = max(largest, abs(turn));
       turn = going * min(max(turn, T(Real(-0.3))), T(Real(0.3)));
       T c, s;
       small_turn(turn, c, s);
       Vec<T, 3> m, t;
       for (int k = 0; k < 3; ++k) {
-        m[k] = load(pack, j, Kept::director, k);
-        t[k] = load(pack, j, Kept::tangent, k);
+        m[k] = n[R::director + k];
+        t[k] = n[R::tangent + k];
       }
       m = c * m + s * cross(t, m);
       for (int k = 0; k < 3; ++k) store(pack, j, Kept::director, k, m[k]);
       if (j + 1 < edges) {
-        JointCurvature<T> p = curvature(pack, j + 1);
+        JointCurvature<T> p;
+        for (int k = 0; k < 4; ++k) p.p[k] = n[R::curvature + k];
         p.turn(0, c, s);
         p.turn(1, c_after, s_after);
         for (int k = 0; k < 4; ++k) store(pack, j + 1, Kept::curvature, k, p.p[k]);
-        store(pack, j + 1, Kept::twist, 0, load(pack, j + 1, Kept::twist) + (turn_after - turn));
+        store(pack, j + 1, Kept::twist, 0, n[R::turned] + (turn_after - turn));
       }
       c_after = c;
       s_after = s;

@@ -1,8 +1,8 @@
 #include "tribo/stages/rod/impulses.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "tribo/stages/chunks.h"
+#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -88,7 +88,8 @@ struct CountActive {
   const Index *start, *incident, *active;
   const PairImpulse<Real>* impulse;
   Index* count;
-  Vec<Real, 3>* push;
+  FieldView<Real, 3> push;
+  Real* pushes;
   TRIBO_HD void operator()(Index segment) const {
     Index n = 0;
     Vec<Real, 3> sum = Vec<Real, 3>::zero();
@@ -99,7 +100,8 @@ struct CountActive {
       sum = incident[e] % 2 == 0 ? sum + impulse[k].J : sum - impulse[k].J;
     }
     count[segment] = n;
-    push[segment] = sum;
+    pushes[segment] = static_cast<Real>(n);
+    for (int k = 0; k < 3; ++k) push[k][segment] = sum[k];
   }
 };
 /// How much of a push on one segment the next one feels: of Z, that along the strand aside, which is small.
@@ -119,28 +121,72 @@ struct CoupleSegments {
     coupling[i] = own > Real(0) ? min(next / own, Real(1)) : Real(0);
   }
 };
-/// Pushes on a segment, with those on others of its strand by as much as they are felt there.
+/// Pushes on a segment, with those on others of its strand by as much as they are felt there. The last vertex of a strand,
+/// which rows past its end repeat, is neither pushed nor coupled.
 template <class Real>
 struct PushOfStrand {
-  const Index *start, *segment_active;
-  const Real* coupling;
-  const Vec<Real, 3>* push;
+  using T = ParticlePack<Real>;
+  const Real *coupling, *pushes;
+  FieldView<const Real, 3> push;
+  FieldView<Real, 3> felt;
   Index* strand_active;
-  Vec<Real, 3>* felt;
-  TRIBO_HD void operator()(Index s) const {
-    Index n = 0;
-    for (Index i = start[s]; i < start[s + 1]; ++i) n += segment_active[i];
-    strand_active[s] = n;
-    if (n == 0) return;
-    Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
-    for (Index i = start[s]; i < start[s + 1] - 1; ++i) {
-      before = coupling[i] * before + push[i];
-      felt[i] = before;
+
+  struct Rows {
+    enum { push, coupling = push + 3, more, numbers = more + 3 };
+    const PushOfStrand& of;
+    bool back;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
+      using Number = RowNumber<Real>;
+      for (int k = 0; k < 3; ++k) put(push + k, Number::of_vertex(pack, of.push[k], row));
+      put(coupling, Number::of_vertex(pack, of.coupling, row));
+      if (back)
+        for (int k = 0; k < 3; ++k) put(more + k, Number::of_vertex(pack, of.felt[k], row));
+      else
+        put(more, Number::of_vertex(pack, of.pushes, row));
     }
-    for (Index i = start[s + 1] - 2; i >= start[s]; --i) {
-      felt[i] += after;
-      after = coupling[i] * (after + push[i]);
+  };
+  using Pipe = RowPipe<Real, Rows::numbers, Rows>;
+  using Memory = typename Pipe::Memory;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (!count_and_go_forward(pack, memory)) return;
+    finish_stores();
+    const Index segments = pack.group.rows - 1;
+    const Rows list{*this, true};
+    Pipe pipe(memory, list, pack, segments - 1, -1, segments);
+    const T zero(Real(0));
+    Vec<T, 3> after = Vec<T, 3>::filled(zero);
+    for (Index i = segments - 1; i >= 0; --i) {
+      T n[Rows::numbers];
+      pipe.next(n);
+      Vec<T, 3> sum;
+      for (int k = 0; k < 3; ++k) {
+        sum[k] = n[Rows::more + k] + after[k];
+        after[k] = n[Rows::coupling] * (after[k] + n[Rows::push + k]);
+      }
+      pack.scatter(felt, i, sum);
     }
+  }
+
+ private:
+  TRIBO_HD bool count_and_go_forward(const StrandPack<Real>& pack, Memory& memory) const {
+    const Index segments = pack.group.rows - 1;
+    const Rows list{*this, false};
+    Pipe pipe(memory, list, pack, 0, 1, segments);
+    const T zero(Real(0));
+    Vec<T, 3> before = Vec<T, 3>::filled(zero);
+    T count = zero;
+    for (Index i = 0; i < segments; ++i) {
+      T n[Rows::numbers];
+      pipe.next(n);
+      for (int k = 0; k < 3; ++k) before[k] = n[Rows::coupling] * before[k] + n[Rows::push + k];
+      count = count + n[Rows::more];
+      pack.scatter(felt, i, before);
+    }
+    for (int l = 0; l < pack.W; ++l)
+      if (pack.end[l] > 0) strand_active[pack.group.first_strand + pack.lane + l] = static_cast<Index>(lane(count, l));
+    return any(count > zero);
   }
 };
 
@@ -149,7 +195,7 @@ struct PushOfStrand {
 template <class Real>
 struct PairCounts {
   const Index *segment_active, *strand_active, *vertex_strand;
-  const Vec<Real, 3>* felt;
+  FieldView<const Real, 3> felt;
   const Real* inverse_mass;
   /// How far to trust what segments feel of each other, 1: wholly. Pairs that each add a part of what is missing may
   /// still overshoot by a third together, which makes them nearly twice as fast; sums that are taken back may not.
@@ -165,8 +211,8 @@ struct PairCounts {
     const Real count = static_cast<Real>(most), own = squared_norm(own_push);
     if (!(own > Real(0))) return count;
     Real all = own;
-    if (free(p.first)) all = max(all, dot(own_push, felt[p.first]));
-    if (free(p.second)) all = max(all, -dot(own_push, felt[p.second]));
+    if (free(p.first)) all = max(all, dot(own_push, at(felt, p.first)));
+    if (free(p.second)) all = max(all, -dot(own_push, at(felt, p.second)));
     return max(count, Real(1) + caution * (all / own - Real(1)));
   }
   TRIBO_HD Real of_strand(const StrandPair<Real>& p) const {
@@ -317,10 +363,11 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
   work.push.resize_discard(mesh.vertices);
+  work.pushes.resize_discard(mesh.vertices);
   work.felt.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
-                                mesh.vertex_strand.data(),  work.felt.data(),
+                                mesh.vertex_strand.data(),  view(std::as_const(work.felt)),
                                 mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -328,10 +375,11 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
     if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
     parallel_for(ex, label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
-                                   work.impulse.data(), work.segment_active.data(), work.push.data()});
-    for_each_pack(ex, label, mesh.strands,
-                  PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
-                                    work.push.data(), work.strand_active.data(), work.felt.data()});
+                                   work.impulse.data(), work.segment_active.data(), view(work.push), work.pushes.data()});
+    for_each_strand_pack<Real>(ex, label, mesh,
+                               PushOfStrand<Real>{work.coupling.data(), work.pushes.data(),
+                                                  view(std::as_const(work.push)), view(work.felt),
+                                                  work.strand_active.data()});
     if (form == ImpulseForm::plain)
       parallel_for(ex, label, n,
                    PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});

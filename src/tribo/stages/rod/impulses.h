@@ -32,16 +32,17 @@ struct StrandContactWork {
   Array<Index> incident_start;  ///< of each segment
   Array<Index> segment_active;  ///< pairs that push a segment
   Array<Index> strand_active;
-  Array<Real> coupling;      ///< of each segment to the one before it on its strand
-  Array<Vec<Real, 3>> push;  ///< what pairs of a segment want together
-  Array<Vec<Real, 3>> felt;  ///< with what is felt of other segments
+  Array<Real> coupling;  ///< of each segment to the one before it on its strand
+  Field<Real, 3> push;   ///< what pairs of a segment want together
+  Array<Real> pushes;    ///< how many, `segment_active` as a number
+  Field<Real, 3> felt;   ///< with what is felt of other segments
   Field<Real, 3> vertex_impulse;
   RadixSorter sorter;
 
   std::size_t bytes() const {
     return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() +
            owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
-           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
+           coupling.bytes() + push.bytes() + pushes.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
   }
 };
 

@@ -1,4 +1,5 @@
 #include "tribo/stages/rod/band.h"
+#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -7,20 +8,30 @@ namespace {
 template <class Real>
 struct GivenImpulse {
   using T = ParticlePack<Real>;
+  static constexpr int right_numbers = 3;
   FieldView<const Real, 3> impulse, v;
-  TRIBO_HD Vec<T, 3> right(const StrandPack<Real>& pack, Index row) const { return pack.gather(impulse, row); }
-  TRIBO_HD Vec<T, 3> base(const StrandPack<Real>& pack, Index row) const { return pack.gather(v, row); }
+  template <class Put>
+  TRIBO_HD void list_right(const StrandPack<Real>& pack, Index row, int c, const Put& put) const {
+    for (int k = 0; k < 3; ++k) put(c + k, RowNumber<Real>::of_vertex(pack, impulse[k], row));
+  }
+  TRIBO_HD static Vec<T, 3> right(const T* n) { return {{n[0], n[1], n[2]}}; }
+  TRIBO_HD const Real* base(int k) const { return v[k]; }
 };
 /// Those that changed v_lag into v, on v_lag.
 template <class Real>
 struct ChangeOfVelocity {
   using T = ParticlePack<Real>;
+  static constexpr int right_numbers = 7;
   const Real* rows;
   FieldView<const Real, 3> v_lag, v;
-  TRIBO_HD Vec<T, 3> right(const StrandPack<Real>& pack, Index row) const {
-    return pack.constant(rows, RodRow::mass, row) * (pack.gather(v, row) - pack.gather(v_lag, row));
+  template <class Put>
+  TRIBO_HD void list_right(const StrandPack<Real>& pack, Index row, int c, const Put& put) const {
+    for (int k = 0; k < 3; ++k) put(c + k, RowNumber<Real>::of_vertex(pack, v[k], row));
+    for (int k = 0; k < 3; ++k) put(c + 3 + k, RowNumber<Real>::of_vertex(pack, v_lag[k], row));
+    put(c + 6, RowNumber<Real>::of_constant(pack, rows, RodRow::mass, row));
   }
-  TRIBO_HD Vec<T, 3> base(const StrandPack<Real>& pack, Index row) const { return pack.gather(v_lag, row); }
+  TRIBO_HD static Vec<T, 3> right(const T* n) { return {{n[6] * (n[0] - n[3]), n[6] * (n[1] - n[4]), n[6] * (n[2] - n[5])}}; }
+  TRIBO_HD const Real* base(int k) const { return v_lag[k]; }
 };
 
 template <class Real, class Source>
@@ -32,27 +43,67 @@ struct SolveStrands {
   Real* solution;
   FieldView<Real, 3> v;
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+  struct Forward {
+    static constexpr int numbers = factor_numbers + Source::right_numbers;
+    const Real* factor;
+    Source source;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
+      for (int c = 0; c < factor_numbers; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, c));
+      source.list_right(pack, row, factor_numbers, put);
+    }
+  };
+  /// L1 and L2, then D^-1 y, then what the solution is added to.
+  struct Back {
+    static constexpr int numbers = 24;
+    const Real* factor;
+    const Real* solution;
+    Source source;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
+      for (int c = 0; c < 18; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, 6 + c));
+      for (int k = 0; k < 3; ++k) put(18 + k, RowNumber<Real>::of_row(pack, solution, 3, row, k));
+      for (int k = 0; k < 3; ++k) put(21 + k, RowNumber<Real>::of_vertex(pack, source.base(k), row));
+    }
+  };
+  using ForwardPipe = RowPipe<Real, Forward::numbers, Forward>;
+  using BackPipe = RowPipe<Real, Back::numbers, Back>;
+  union Memory {
+    typename ForwardPipe::Memory forward;
+    typename BackPipe::Memory back;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (touched != nullptr) {
       bool some = false;
       for (int l = 0; l < pack.W; ++l)
         if (pack.end[l] > 0) some = some || touched[pack.group.first_strand + pack.lane + l] != 0;
       if (!some) return;
     }
+    const Index count = pack.group.rows;
     FactorRow<T> f;
-    ForwardSweep<T> forward = ForwardSweep<T>::start();
-    for (Index i = 0; i < pack.group.rows; ++i) {
-      f.load(pack, factor, i);
-      const Vec<T, 3> y = forward.next(f, source.right(pack, i));
-      for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
+    {
+      const Forward list{factor, source};
+      ForwardPipe pipe(memory.forward, list, pack, 0, 1, count);
+      ForwardSweep<T> sweep = ForwardSweep<T>::start();
+      for (Index i = 0; i < count; ++i) {
+        T n[Forward::numbers];
+        pipe.next(n);
+        f.set(n);
+        const Vec<T, 3> y = sweep.next(f, source.right(n + factor_numbers));
+        for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
+      }
     }
-    BackSweep<T> back = BackSweep<T>::start();
-    for (Index i = pack.group.rows - 1; i >= 0; --i) {
-      f.load(pack, factor, i);
-      Vec<T, 3> scaled;
-      for (int k = 0; k < 3; ++k) scaled[k] = pack.load(solution, 3, i, k);
-      const Vec<T, 3> dv = back.next(scaled, f.L1, f.L2);
-      pack.scatter(v, i, source.base(pack, i) + dv);
+    finish_stores();
+    const Back list{factor, solution, source};
+    BackPipe pipe(memory.back, list, pack, count - 1, -1, count);
+    BackSweep<T> sweep = BackSweep<T>::start();
+    for (Index i = count - 1; i >= 0; --i) {
+      T n[Back::numbers];
+      pipe.next(n);
+      f.set_lower(n);
+      const Vec<T, 3> dv = sweep.next({{n[18], n[19], n[20]}}, f.L1, f.L2);
+      pack.scatter(v, i, Vec<T, 3>{{n[21], n[22], n[23]}} + dv);
     }
   }
 };
@@ -66,13 +117,27 @@ struct InvertBand {
   const Real* factor;
   SegmentCompliance<Real>* compliance;
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+  struct Factor {
+    const Real* factor;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
+      for (int c = 0; c < factor_numbers; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, c));
+    }
+  };
+  using Pipe = RowPipe<Real, factor_numbers, Factor>;
+  using Memory = typename Pipe::Memory;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    const Factor list{factor};
+    Pipe pipe(memory, list, pack, pack.group.rows - 1, -1, pack.group.rows);
     const Mat<T, 3> none = Mat<T, 3>::zero();
     Mat<T, 3> Z11 = none, Z21 = none, Z22 = none;  // blocks of rows k + 1 and k + 2
     Mat<T, 3> L1 = none, L2 = none, L2_next = none;
     FactorRow<T> f;
     for (Index k = pack.group.rows - 1; k >= 0; --k) {
-      f.load(pack, factor, k);
+      T n[factor_numbers];
+      pipe.next(n);
+      f.set(n);
       const Mat<T, 3> Z10 = minus(Z11 * L1, transpose(Z21) * L2);
       const Mat<T, 3> Z20 = minus(Z21 * L1, Z22 * L2);
       Mat<T, 3> Z00 = full(f.D) - transpose(L1) * Z10 - transpose(L2) * Z20;

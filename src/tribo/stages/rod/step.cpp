@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/stages/rod/band.h"
+#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -56,11 +57,63 @@ struct AdvanceStrands {
   Real* solution;
   FieldView<Real, 3> v;  ///< of driven vertices the velocity they get; of others written
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack) const {
+  /// What edge and joint i and the vertex after them read.
+  template <bool Framed>
+  struct Rows {
+    /// Where each begins.
+    enum { x, tail = x + 3, v = tail + 3, mass = v + 3, free, length, stretch, joint };
+    enum { director = joint + joint_numbers, turned = director + 3, framed };
+    static constexpr int numbers = Framed ? static_cast<int>(framed) : joint + 1;
+    const AdvanceStrands& of;
+
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      using Number = RowNumber<Real>;
+      for (int k = 0; k < 3; ++k) put(x + k, Number::of_vertex(pack, of.positions.x[k], i + 1));
+      for (int k = 0; k < 3; ++k) put(tail + k, Number::of_vertex(pack, of.positions.tail[k], i + 1));
+      for (int k = 0; k < 3; ++k) put(v + k, Number::of_vertex(pack, of.v_start[k], i + 1));
+      put(mass, Number::of_constant(pack, of.rows, RodRow::mass, i + 1));
+      put(free, Number::of_constant(pack, of.rows, RodRow::free, i + 1));
+      put(length, Number::of_constant(pack, of.rows, RodRow::length, i));
+      put(stretch, Number::of_constant(pack, of.rows, RodRow::stretch, i));
+      if constexpr (!Framed) {
+        put(joint, Number::of_constant(pack, of.rows, RodRow::bend1, i));
+      } else {
+        list_joint(pack, of.rows, i, joint, put);
+        for (int k = 0; k < 3; ++k) put(director + k, Number::of_vertex(pack, of.director[k], i));
+        put(turned, Number::of_vertex(pack, of.twist, i));
+      }
+    }
+  };
+  /// What the back substitution reads: L1, L2, D^-1 y, the velocity it is added to.
+  struct BackRows {
+    enum { lower, scaled = 18, v = scaled + 3, free = v + 3, numbers };
+    const AdvanceStrands& of;
+
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
+      using Number = RowNumber<Real>;
+      for (int c = 0; c < 18; ++c) put(lower + c, Number::of_row(pack, of.factor, factor_numbers, i, 6 + c));
+      for (int k = 0; k < 3; ++k) put(scaled + k, Number::of_row(pack, of.solution, 3, i, k));
+      for (int k = 0; k < 3; ++k) put(v + k, Number::of_vertex(pack, of.v_start[k], i));
+      put(free, Number::of_constant(pack, of.rows, RodRow::free, i));
+    }
+  };
+  template <bool Framed>
+  using Pipe = RowPipe<Real, Rows<Framed>::numbers, Rows<Framed>>;
+  using BackPipe = RowPipe<Real, BackRows::numbers, BackRows>;
+  union Memory {
+    typename Pipe<false>::Memory straight;
+    typename Pipe<true>::Memory framed;
+    typename BackPipe::Memory back;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (pack.group.twisted != 0)
-      advance<true>(pack);
+      advance<true>(pack, memory.framed);
     else
-      advance<false>(pack);
+      advance<false>(pack, memory.straight);
+    if (implicit) substitute_back(pack, memory.back);
   }
 
  private:
@@ -74,16 +127,33 @@ struct AdvanceStrands {
     Vec<T, 3> change;  ///< of the velocity, where it is prescribed
     T mass, free;
   };
-  TRIBO_HD Node node(const StrandPack<Real>& pack, Index row) const {
+  TRIBO_HD Node first_node(const StrandPack<Real>& pack) const {
     Node n;
-    n.point = positions.at(pack, row);
-    n.v = pack.gather(v_start, row);
-    n.mass = pack.constant(rows, RodRow::mass, row);
-    n.free = pack.constant(rows, RodRow::free, row);
+    n.point = positions.at(pack, 0);
+    n.v = pack.gather(v_start, 0);
+    n.mass = pack.constant(rows, RodRow::mass, 0);
+    n.free = pack.constant(rows, RodRow::free, 0);
+    prescribe(pack, 0, n);
+    return n;
+  }
+  template <bool Framed>
+  TRIBO_HD Node next_node(const StrandPack<Real>& pack, Index row, const T* numbers) const {
+    using R = Rows<Framed>;
+    Node n;
+    for (int k = 0; k < 3; ++k) {
+      n.point.x[k] = numbers[R::x + k];
+      n.point.tail[k] = numbers[R::tail + k];
+      n.v[k] = numbers[R::v + k];
+    }
+    n.mass = numbers[R::mass];
+    n.free = numbers[R::free];
+    prescribe(pack, row, n);
+    return n;
+  }
+  TRIBO_HD void prescribe(const StrandPack<Real>& pack, Index row, Node& n) const {
     n.change = Vec<T, 3>::filled(T(Real(0)));
     const auto held = n.free < T(Real(0.5));
     if (any(held)) n.change = select<T>(held, pack.gather(as_const(v), row) - n.v, n.change);
-    return n;
   }
   TRIBO_HD static FieldView<const Real, 3> as_const(const FieldView<Real, 3>& field) {
     return {{field[0], field[1], field[2]}};
@@ -129,9 +199,9 @@ struct AdvanceStrands {
       for (int j = 0; j < 3; ++j) second.L1(i, j) = fma(-both, S(i, j), second.L1(i, j));
   }
 
-  TRIBO_HD void add_stretch(const StrandPack<Real>& pack, Index row_index, const T& rest, const RodEdge<T>& edge,
-                            const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
-    const T k = pack.constant(rows, RodRow::stretch, row_index);  // EA / length
+  /// `k` is EA / length.
+  TRIBO_HD void add_stretch(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node* n,
+                            BandRow<T>* row) const {
     const T tension = k * (edge.length - rest);
     const T across = max(tension, T(Real(0))) * edge.inverse;
     const Vec<T, 3> rate = T(w.stretch_rate) * (n[1].v - n[0].v) + T(w.stretch) * (n[1].change - n[0].change);
@@ -157,9 +227,8 @@ struct AdvanceStrands {
     return T(Real(0.25)) * energy / joint.inverse_chi;
   }
 
-  TRIBO_HD void add_straight_joint(const StrandPack<Real>& pack, Index i, const RodJoint<T>& joint,
-                                   const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
-    T k = pack.constant(rows, RodRow::bend1, i);
+  TRIBO_HD void add_straight_joint(T k, const RodJoint<T>& joint, const RodWeights<Real>& w, const Node* n,
+                                   BandRow<T>* row) const {
     add_slope(joint.slope(joint.kb), T(dt) * k, row);
     if (!implicit && w.bend_rate == Real(0)) return;
     k = k + bend_excess(joint, k * squared_norm(joint.kb));
@@ -169,11 +238,10 @@ struct AdvanceStrands {
     add_stiffness(k, joint.slope(b), w, n, row);
   }
 
-  TRIBO_HD void add_framed_joint(const StrandPack<Real>& pack, Index i, const RodJoint<T>& joint, const Vec<T, 3>& m0,
+  TRIBO_HD void add_framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint, const Vec<T, 3>& m0,
                                  const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
-    const JointLaw<T> law = joint_law(pack, rows, i);
     const JointCurvature<T> at(joint, m0, m1);
-    const T q = law.twist * (pack.gather(twist, i) - law.rest_twist);
+    const T q = law.twist * (turned - law.rest_twist);
     const Vec<T, 3> moment = law.bend_moment(joint, at, m0, m1);
     const EdgePair<T> bend = joint.slope(moment), turn = joint.twist_slope();
     add_slope({bend.e0 + q * turn.e0, bend.e1 + q * turn.e1}, T(dt), row);
@@ -226,7 +294,8 @@ struct AdvanceStrands {
   }
 
   template <bool Framed>
-  TRIBO_HD void advance(const StrandPack<Real>& pack) const {
+  TRIBO_HD void advance(const StrandPack<Real>& pack, typename Pipe<Framed>::Memory& memory) const {
+    using R = Rows<Framed>;
     const RodWeights<Real> w = weights[pack.group.body];
     const Index count = pack.group.rows;
     Node n[3];  // of rows i - 1, i, i + 1
@@ -235,22 +304,27 @@ struct AdvanceStrands {
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
     ForwardSweep<T> sweep = ForwardSweep<T>::start();
-    n[0] = n[1] = n[2] = node(pack, 0);
+    const R list{*this};
+    Pipe<Framed> pipe(memory, list, pack, 0, 1, count - 1);
+    n[0] = n[1] = n[2] = first_node(pack);
     row[0] = row[1] = row[2] = begin_row(n[1], w);
     for (Index i = 0; i < count; ++i) {
       if (i + 1 < count) {
-        n[2] = node(pack, i + 1);
+        T numbers[R::numbers];
+        pipe.next(numbers);
+        n[2] = next_node<Framed>(pack, i + 1, numbers);
         row[2] = begin_row(n[2], w);
-        const T rest = pack.constant(rows, RodRow::length, i);
+        const T rest = numbers[R::length];
         after = RodEdge<T>(edge_between(n[1].point, n[2].point), T(shortest_edge) * rest);
-        add_stretch(pack, i, rest, after, w, n + 1, row + 1);
-        if constexpr (Framed) m1 = pack.gather(director, i);
+        add_stretch(numbers[R::stretch], rest, after, w, n + 1, row + 1);
+        if constexpr (Framed)
+          for (int k = 0; k < 3; ++k) m1[k] = numbers[R::director + k];
         if (i > 0) {
           const RodJoint<T> joint(before, after);
           if constexpr (Framed)
-            add_framed_joint(pack, i, joint, m0, m1, w, n, row);
+            add_framed_joint(joint_law(numbers + R::joint), numbers[R::turned], joint, m0, m1, w, n, row);
           else
-            add_straight_joint(pack, i, joint, w, n, row);
+            add_straight_joint(numbers[R::joint], joint, w, n, row);
         }
       }
       if (i > 0) finish_row(pack, i - 1, n[0], row[0], f1, f2, sweep);
@@ -262,7 +336,6 @@ struct AdvanceStrands {
       m0 = m1;
     }
     finish_row(pack, count - 1, n[0], row[0], f1, f2, sweep);
-    if (implicit) substitute_back(pack);
   }
 
   TRIBO_HD void finish_row(const StrandPack<Real>& pack, Index i, const Node& n, const BandRow<T>& row,
@@ -283,15 +356,23 @@ struct AdvanceStrands {
     f1 = f;
   }
 
-  TRIBO_HD void substitute_back(const StrandPack<Real>& pack) const {
+  TRIBO_HD void substitute_back(const StrandPack<Real>& pack, typename BackPipe::Memory& memory) const {
+    finish_stores();
+    const BackRows list{*this};
+    const Index count = pack.group.rows;
+    BackPipe pipe(memory, list, pack, count - 1, -1, count);
     BackSweep<T> sweep = BackSweep<T>::start();
     FactorRow<T> f;
-    for (Index i = pack.group.rows - 1; i >= 0; --i) {
-      f.load(pack, factor, i);
-      Vec<T, 3> scaled;
-      for (int k = 0; k < 3; ++k) scaled[k] = pack.load(solution, 3, i, k);
-      const Vec<T, 3> dv = sweep.next(scaled, f.L1, f.L2);
-      put_velocity(pack, i, pack.constant(rows, RodRow::free, i), pack.gather(v_start, i) + dv);
+    for (Index i = count - 1; i >= 0; --i) {
+      T n[BackRows::numbers];
+      pipe.next(n);
+      f.set_lower(n + BackRows::lower);
+      Vec<T, 3> scaled, before;
+      for (int k = 0; k < 3; ++k) {
+        scaled[k] = n[BackRows::scaled + k];
+        before[k] = n[BackRows::v + k];
+      }
+      put_velocity(pack, i, n[BackRows::free], before + sweep.next(scaled, f.L1, f.L2));
     }
   }
 

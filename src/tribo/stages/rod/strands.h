@@ -84,34 +84,22 @@ TRIBO_HD auto edge_between(const Point& a, const Point& b) {
   return (b.x - a.x) + (b.tail - a.tail);
 }
 
-template <class Real>
-TRIBO_HD JointLaw<ParticlePack<Real>> joint_law(const StrandPack<Real>& pack, const Real* rows, Index row) {
-  JointLaw<ParticlePack<Real>> law;
-  law.bend1 = pack.constant(rows, RodRow::bend1, row);
-  law.bend2 = pack.constant(rows, RodRow::bend2, row);
-  law.twist = pack.constant(rows, RodRow::twist, row);
-  law.rest_twist = pack.constant(rows, RodRow::rest_twist, row);
-  for (int k = 0; k < 4; ++k) law.rest[k] = pack.constant(rows, RodRow::rest, row, k);
-  return law;
-}
-
-/// kernel(pack) for every pack of strands.
+/// kernel(pack, memory) for every pack of strands, with memory of the kernel's own kind.
 template <class Real, class Kernel>
 struct EachStrandPack {
-  struct Scratch {};
   const RodGroup* groups;
   const Index* start;
   Kernel kernel;
 
-  TRIBO_HD void operator()(const Team& team, Index g, Scratch&) const {
+  TRIBO_HD void operator()(const Team& team, Index g, typename Kernel::Memory& memory) const {
     for (int lane = team.rank() * pack_width<Real>; lane < group_width<Real>; lane += Team::size * pack_width<Real>)
-      if (lane < groups[g].strands) kernel(StrandPack<Real>(groups[g], lane, start));
+      if (lane < groups[g].strands) kernel(StrandPack<Real>(groups[g], lane, start), memory);
   }
 };
 template <class Real, class Kernel>
 void for_each_strand_pack(Exec& ex, const char* label, const RodMesh<Real>& mesh, const Kernel& kernel) {
-  using Each = EachStrandPack<Real, Kernel>;
-  for_each_team<typename Each::Scratch>(ex, label, mesh.groups, Each{mesh.group.data(), mesh.start.data(), kernel});
+  for_each_team<typename Kernel::Memory>(ex, label, mesh.groups,
+                                         EachStrandPack<Real, Kernel>{mesh.group.data(), mesh.start.data(), kernel});
 }
 
 }  // namespace tribo::TRIBO_BACKEND
