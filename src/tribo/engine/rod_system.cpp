@@ -150,7 +150,7 @@ std::size_t RodSystem<Real>::bytes() const {
                                &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
-       {&mesh.start, &mesh.vertex_strand, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})
+       {&mesh.start, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})
     sum += a->bytes();
   return sum;
 }

@@ -55,7 +55,9 @@ struct RodMesh {
   double stable_rate = 0;     ///< one over the longest step that stretching and bending allow explicitly [1/s]
   Array<Index> start;         ///< of each strand, and one past the last vertex
   Array<Index> vertex_strand;
+  Array<Index> slot;  ///< of each vertex in arrays by rows: lanes of a group x row + lane
   Array<Index> strand_body;
+  Array<Index> body_twisted;  ///< 1 or 0
   Array<RodGroup> group;
   Array<Real> row;           ///< RodRow of every row, each for all strands of the group
   Array<Real> mass;          ///< of vertices [kg]

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tribo/stages/rod/strands.h"
+#include "tribo/stages/rod/row_pipe.h"
 
 /// \file
 /// The matrix of a strand: rows of 3 x 3 blocks, each coupled to the two before it, as L D L^T. Rows are eliminated as
@@ -100,9 +100,11 @@ struct FactorRow {
   }
   template <class Real>
   TRIBO_HD void store(const StrandPack<Real>& pack, Real* factor, Index row) const {
-    for (int c = 0; c < 6; ++c) pack.store(factor, factor_numbers, row, c, D.s[c]);
-    for (int c = 0; c < 9; ++c) pack.store(factor, factor_numbers, row, 6 + c, L1.m[c / 3][c % 3]);
-    for (int c = 0; c < 9; ++c) pack.store(factor, factor_numbers, row, 15 + c, L2.m[c / 3][c % 3]);
+    T numbers[factor_numbers];
+    for (int c = 0; c < 6; ++c) numbers[c] = D.s[c];
+    for (int c = 0; c < 9; ++c) numbers[6 + c] = L1.m[c / 3][c % 3];
+    for (int c = 0; c < 9; ++c) numbers[15 + c] = L2.m[c / 3][c % 3];
+    put_row(pack, factor, factor_numbers, row, factor_numbers, numbers);
   }
 };
 
@@ -168,6 +170,57 @@ struct BackSweep {
     L2 = L2_next;
     L2_next = own_L2;
     return z;
+  }
+};
+
+/// Back substitution of a whole strand: finish(row, z) from the last row on. D^-1 y are the rows of `solution`.
+template <class Real>
+struct FactorAndSolution {
+  static constexpr int numbers = factor_numbers + 3;
+  const Real *factor, *solution;
+  template <class Put>
+  TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+    put.row(0, factor, factor_numbers, row, factor_numbers);
+    put.row(factor_numbers, solution, 3, row, 3);
+  }
+};
+template <class Real>
+using BackPipe = RowPipe<Real, FactorAndSolution<Real>::numbers, FactorAndSolution<Real>>;
+
+template <class Real, class Finish>
+TRIBO_HD void substitute_back(const StrandPack<Real>& pack, typename BackPipe<Real>::Memory& memory, const Real* factor,
+                              const Real* solution, const Finish& finish) {
+  using T = ParticlePack<Real>;
+  finish_stores();
+  const FactorAndSolution<Real> list{factor, solution};
+  const Index count = pack.rows();
+  BackPipe<Real> pipe(memory, list, pack, count - 1, -1, count);
+  BackSweep<T> sweep = BackSweep<T>::start();
+  FactorRow<T> f;
+  for (Index i = count - 1; i >= 0; --i) {
+    T n[BackPipe<Real>::numbers];
+    pipe.next(n);
+    f.set(n);
+    finish(pack, i, sweep.next({{n[factor_numbers], n[factor_numbers + 1], n[factor_numbers + 2]}}, f.L1, f.L2));
+  }
+}
+/// To the rows themselves, for whoever wants them by vertices.
+template <class Real>
+struct PutSolution {
+  Real* solution;
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Vec<ParticlePack<Real>, 3>& z) const {
+    const ParticlePack<Real> n[3] = {z[0], z[1], z[2]};
+    put_row(pack, solution, 3, row, 3, n);
+  }
+};
+template <class Real>
+struct SlotSolution {
+  const Index* slot;
+  const Real* solution;
+  TRIBO_HD Vec<Real, 3> operator()(Index i) const {
+    Real z[3];
+    take_slot(solution, slot[i], 3, 3, z);
+    return {{z[0], z[1], z[2]}};
   }
 };
 

@@ -48,177 +48,179 @@ struct MoveDriven {
   }
 };
 
-/// Transport in time and equilibrium of theta of a pack of strands.
-template <class Real>
-struct TurnFrames {
-  using T = ParticlePack<Real>;
-  using Positions = StrandPositions<Real>;
+/// What is kept of a row on the way, and where.
+enum class Kept { director, value = 3, tangent, upper = 7, curvature, twist = curvature + 4, count };
+static_assert(static_cast<int>(Kept::count) == frame_numbers);
+constexpr int place(Kept which) { return static_cast<int>(which); }
 
+/// An edge with the director that it carries from its old tangent to the new one by parallel transport.
+template <class T>
+struct CarriedEdge {
+  RodEdge<T> edge;
+  Vec<T, 3> m;
+
+  TRIBO_HD CarriedEdge() = default;
+  /// `m_held` where something holds the edge, `held` then.
+  TRIBO_HD CarriedEdge(const Vec<T, 3>& old_edge, const Vec<T, 3>& new_edge, const Vec<T, 3>& m_old,
+                       const mask_t<T>& held, const Vec<T, 3>& m_held)
+      : edge(new_edge) {
+    using Real = scalar_of<T>;
+    const RodEdge<T> old(old_edge);
+    m = select<T>(held, m_held, transport(m_old, old.t, edge.t));
+    m = m - dot(m, edge.t) * edge.t;
+    const T size = squared_norm(m);  // nothing is left of it where the edge turned about or has no direction
+    m = select<T>(size < T(Real(1e-6)), m_old, rsqrt(max(size, T(Real(1e-30)))) * m);
+  }
+};
+/// Curvature between two edges, and the twist: the angle of directors, in whole turns as close to the old twist as can
+/// be.
+template <class T>
+struct CarriedJoint {
+  JointCurvature<T> at;
+  T twist;
+
+  TRIBO_HD CarriedJoint(const CarriedEdge<T>& a, const CarriedEdge<T>& b, const T& old_twist) {
+    using Real = scalar_of<T>;
+    const RodJoint<T> joint(a.edge, b.edge);
+    at = JointCurvature<T>(joint, a.m, b.m);
+    T s, c;
+    joint.turn(a.m, b.m, s, c);
+    const T angle = angle_of(s, c);
+    const T turns = floor((old_twist - angle) * T(Real(0.15915494309189533577)) + T(Real(0.5)));
+    twist = fma(turns, T(Real(6.283185307179586477)), angle);
+  }
+};
+
+/// Transport in time of a pack of strands.
+template <class Real>
+struct CarryStrands {
+  using T = ParticlePack<Real>;
+  using Memory = NoMemory;
   const Real* rows;
-  Positions before, after;
-  FieldView<const Real, 3> director_next;  ///< of edges that are held
+  StrandPositions<Real> before, after;
+  FieldView<const Real, 3> director, director_next;  ///< the latter of edges that are held
+  const Real* twist;
+  Real* frame;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory&) const {
+    if (pack.group.twisted == 0) return;
+    auto from = before.at(pack, 0), to = after.at(pack, 0);
+    CarriedEdge<T> last;
+    for (Index i = 0; i + 1 < pack.rows(); ++i) {
+      const auto from_end = before.at(pack, i + 1), to_end = after.at(pack, i + 1);
+      const Vec<T, 3> m_old = pack.gather(director, i);
+      const auto held = pack.constant(rows, RodRow::held, i) > T(Real(0.5));
+      const CarriedEdge<T> carried(edge_between(from, from_end), edge_between(to, to_end), m_old, held,
+                                   any(held) ? pack.gather(director_next, i) : m_old);
+      const T edge[7] = {carried.m[0], carried.m[1], carried.m[2], T(Real(0)),
+                         carried.edge.t[0], carried.edge.t[1], carried.edge.t[2]};
+      put_row(pack, frame, frame_numbers, i, 7, edge, place(Kept::director));
+      if (i > 0) {
+        const CarriedJoint<T> joint(last, carried, pack.gather(twist, i));
+        const T bent[5] = {joint.at.p[0], joint.at.p[1], joint.at.p[2], joint.at.p[3], joint.twist};
+        put_row(pack, frame, frame_numbers, i, 5, bent, place(Kept::curvature));
+      }
+      from = from_end;
+      to = to_end;
+      last = carried;
+    }
+  }
+};
+/// The same for one edge and the joint where it begins, all by itself: what a GPU has threads for.
+template <class Real>
+struct CarryEdge {
+  const Real* rows;
+  StrandPositions<Real> before, after;
+  FieldView<const Real, 3> director, director_next;
+  const Real* twist;
+  const Index *start, *vertex_strand, *strand_body, *body_twisted, *slot;
+  Real* frame;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index s = vertex_strand[i];
+    if (i + 1 >= start[s + 1] || body_twisted[strand_body[s]] == 0) return;
+    const CarriedEdge<Real> carried = carry(i);
+    const Real edge[7] = {carried.m[0], carried.m[1], carried.m[2], Real(0),
+                          carried.edge.t[0], carried.edge.t[1], carried.edge.t[2]};
+    put_slot(frame, slot[i], frame_numbers, 7, edge, place(Kept::director));
+    if (i == start[s]) return;
+    const CarriedJoint<Real> joint(carry(i - 1), carried, twist[i]);
+    const Real bent[5] = {joint.at.p[0], joint.at.p[1], joint.at.p[2], joint.at.p[3], joint.twist};
+    put_slot(frame, slot[i], frame_numbers, 5, bent, place(Kept::curvature));
+  }
+
+ private:
+  TRIBO_HD static Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
+    return {{field[0][i], field[1][i], field[2][i]}};
+  }
+  TRIBO_HD static Vec<Real, 3> edge_at(const StrandPositions<Real>& x, Index i) {
+    return (at(x.x, i + 1) - at(x.x, i)) + (at(x.tail, i + 1) - at(x.tail, i));
+  }
+  TRIBO_HD CarriedEdge<Real> carry(Index i) const {
+    const bool held =
+        rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(RodRow::held))] > Real(0.5);
+    return CarriedEdge<Real>(edge_at(before, i), edge_at(after, i), at(director, i), held,
+                             at(held ? director_next : director, i));
+  }
+};
+
+/// Equilibrium of theta of a pack of strands.
+template <class Real>
+struct RelaxStrands {
+  using T = ParticlePack<Real>;
+  const Real* rows;
   int most_iterations;
   Real* frame;
-  FieldView<Real, 3> director;
-  Real* twist;
 
-  struct CarryRows {
-    enum { from, from_tail = from + 3, to = from_tail + 3, to_tail = to + 3, director = to_tail + 3, held = director + 3, twist, numbers };
-    const TurnFrames& of;
-
-    /// The end of edge i, and what it carries.
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      using Number = RowNumber<Real>;
-      for (int k = 0; k < 3; ++k) {
-        put(from + k, Number::of_vertex(pack, of.before.x[k], i + 1));
-        put(from_tail + k, Number::of_vertex(pack, of.before.tail[k], i + 1));
-        put(to + k, Number::of_vertex(pack, of.after.x[k], i + 1));
-        put(to_tail + k, Number::of_vertex(pack, of.after.tail[k], i + 1));
-        put(director + k, Number::of_vertex(pack, of.director[k], i));
-      }
-      put(held, Number::of_constant(pack, of.rows, RodRow::held, i));
-      put(twist, Number::of_vertex(pack, of.twist, i));
-    }
-  };
-  /// Of the joint at row i and the edge after it.
+  /// Of the joint at row i and the edge after it: all constants, then curvature and twist.
   struct JointRows {
-    enum { held, joint, curvature = joint + joint_numbers, turned = curvature + 4, numbers };
-    const TurnFrames& of;
-
+    static constexpr int bent = (static_cast<int>(RodRow::count) + 3) / 4 * 4;
+    static constexpr int numbers = bent + 5;
+    const Real *rows, *frame;
     template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      put(held, RowNumber<Real>::of_constant(pack, of.rows, RodRow::held, i));
-      list_joint(pack, of.rows, i, joint, put);
-      for (int k = 0; k < 4; ++k) put(curvature + k, of.kept(pack, i, Kept::curvature, k));
-      put(turned, of.kept(pack, i, Kept::twist));
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index i, const Put& put) const {
+      put.row(0, rows, static_cast<int>(RodRow::count), i, static_cast<int>(RodRow::count));
+      put.row(bent, frame, frame_numbers, i, 5, place(Kept::curvature));
     }
   };
-  /// Of edge i and the joint after it.
-  struct BackRows {
-    enum { value, upper, director, tangent = director + 3, curvature = tangent + 3, turned = curvature + 4, numbers };
-    const TurnFrames& of;
-
+  struct FrameRows {
+    const Real* frame;
     template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      put(value, of.kept(pack, i, Kept::value));
-      put(upper, of.kept(pack, i, Kept::upper));
-      for (int k = 0; k < 3; ++k) put(director + k, of.kept(pack, i, Kept::director, k));
-      for (int k = 0; k < 3; ++k) put(tangent + k, of.kept(pack, i, Kept::tangent, k));
-      for (int k = 0; k < 4; ++k) put(curvature + k, of.kept(pack, i + 1, Kept::curvature, k));
-      put(turned, of.kept(pack, i + 1, Kept::twist));
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index i, const Put& put) const {
+      put.row(0, frame, frame_numbers, i, frame_numbers);
     }
   };
-  struct ResultRows {
-    enum { director, twist = director + 3, numbers };
-    const TurnFrames& of;
-
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      for (int k = 0; k < 3; ++k) put(director + k, of.kept(pack, i, Kept::director, k));
-      put(twist, of.kept(pack, i, Kept::twist));
-    }
-  };
-  template <class Rows>
-  using Pipe = RowPipe<Real, Rows::numbers, Rows>;
+  using JointPipe = RowPipe<Real, JointRows::numbers, JointRows>;
+  using FramePipe = RowPipe<Real, frame_numbers, FrameRows>;
   union Memory {
-    typename Pipe<CarryRows>::Memory carry;
-    typename Pipe<JointRows>::Memory joints;
-    typename Pipe<BackRows>::Memory back;
-    typename Pipe<ResultRows>::Memory results;
+    typename JointPipe::Memory joints;
+    typename FramePipe::Memory frames;
   };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (pack.group.twisted == 0) return;
-    carry(pack, memory.carry);
     const T zero(Real(0)), enough(Real(sizeof(Real) == 4 ? 1e-5 : 1e-7));  // quadratic: what is left is its square
     T going(Real(1));  // strands that have not converged; others stay as they are, whoever shares their pack
-    for (int k = 0; k < most_iterations && any(going > zero); ++k)
-      going = select(relax(pack, going, memory) < enough, zero, going);
-    finish_stores();
-    const ResultRows list{*this};
-    const Index edges = pack.group.rows - 1;
-    Pipe<ResultRows> pipe(memory.results, list, pack, 0, 1, edges);
-    for (Index i = 0; i < edges; ++i) {
-      T n[ResultRows::numbers];
-      pipe.next(n);
-      pack.scatter(director, i, {{n[0], n[1], n[2]}});
-      if (i > 0) pack.scatter(twist, i, n[ResultRows::twist]);
+    for (int k = 0; k < most_iterations && any(going > zero); ++k) {
+      find_turns(pack, memory.joints);
+      going = select(turn(pack, going, memory.frames) < enough, zero, going);
     }
   }
 
  private:
-  /// What is kept of a row on the way.
-  enum class Kept { director, tangent = director + 3, curvature = tangent + 3, twist = curvature + 4, upper, value };
-  static_assert(static_cast<int>(Kept::value) + 1 == frame_numbers);
-  TRIBO_HD RowNumber<Real> kept(const StrandPack<Real>& pack, Index row, Kept which, int k = 0) const {
-    return RowNumber<Real>::of_row(pack, frame, frame_numbers, row, static_cast<int>(which) + k);
-  }
-  TRIBO_HD void store(const StrandPack<Real>& pack, Index row, Kept which, int k, const T& value) const {
-    pack.store(frame, frame_numbers, row, static_cast<int>(which) + k, value);
-  }
-  /// Directors by parallel transport from the old tangents to the new, or with what holds them; and the twist that is
-  /// then between them: the angle of directors, in whole turns as close to the old twist as can be.
-  TRIBO_HD void carry(const StrandPack<Real>& pack, typename Pipe<CarryRows>::Memory& memory) const {
-    using R = CarryRows;
-    const R list{*this};
-    Pipe<R> pipe(memory, list, pack, 0, 1, pack.group.rows - 1);
-    typename Positions::Point from = before.at(pack, 0), to = after.at(pack, 0);
-    RodEdge<T> last;
-    Vec<T, 3> m_last = Vec<T, 3>::filled(T(Real(0)));
-    for (Index i = 0; i + 1 < pack.group.rows; ++i) {
-      T n[R::numbers];
-      pipe.next(n);
-      typename Positions::Point from_end, to_end;
-      Vec<T, 3> m_old;
-      for (int k = 0; k < 3; ++k) {
-        from_end.x[k] = n[R::from + k];
-        from_end.tail[k] = n[R::from_tail + k];
-        to_end.x[k] = n[R::to + k];
-        to_end.tail[k] = n[R::to_tail + k];
-        m_old[k] = n[R::director + k];
-      }
-      const RodEdge<T> old(edge_between(from, from_end)), edge(edge_between(to, to_end));
-      Vec<T, 3> m = transport(m_old, old.t, edge.t);
-      const auto held = n[R::held] > T(Real(0.5));
-      if (any(held)) m = select<T>(held, pack.gather(director_next, i), m);
-      m = m - dot(m, edge.t) * edge.t;
-      const T size = squared_norm(m);  // nothing is left of it where the edge turned about or has no direction
-      m = select<T>(size < T(Real(1e-6)), m_old, rsqrt(max(size, T(Real(1e-30)))) * m);
-      for (int k = 0; k < 3; ++k) {
-        store(pack, i, Kept::director, k, m[k]);
-        store(pack, i, Kept::tangent, k, edge.t[k]);
-      }
-      if (i > 0) {
-        const RodJoint<T> joint(last, edge);
-        const JointCurvature<T> at(joint, m_last, m);
-        for (int k = 0; k < 4; ++k) store(pack, i, Kept::curvature, k, at.p[k]);
-        T s, c;
-        joint.turn(m_last, m, s, c);
-        const T angle = angle_of(s, c);
-        const T turns = floor((n[R::twist] - angle) * T(Real(0.15915494309189533577)) + T(Real(0.5)));
-        store(pack, i, Kept::twist, 0, fma(turns, T(Real(6.283185307179586477)), angle));
-      }
-      from = from_end;
-      to = to_end;
-      last = edge;
-      m_last = m;
-    }
-  }
-
   /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (formulas E.5). Pivots
   /// are kept above a part of what they would be if bending took nothing from the diagonal, so that it never goes
-  /// uphill; no edge turns by more than 0.3 rad. Returns the largest turn.
-  TRIBO_HD T relax(const StrandPack<Real>& pack, const T& going, Memory& memory) const {
+  /// uphill.
+  TRIBO_HD void find_turns(const StrandPack<Real>& pack, typename JointPipe::Memory& memory) const {
     finish_stores();
     const T zero(Real(0)), one(Real(1));
-    const Index edges = pack.group.rows - 1;
+    const Index edges = pack.rows() - 1;
     JointLaw<T> law;  // of the joint before the edge
     JointCurvature<T> at;
     T moment = zero, coupling = zero, upper = zero, value = zero;
     T held = pack.constant(rows, RodRow::held, 0);
-    const JointRows joints{*this};
-    Pipe<JointRows> pipe(memory.joints, joints, pack, 1, 1, edges - 1);
+    const JointRows list{rows, frame};
+    JointPipe pipe(memory, list, pack, 1, 1, edges - 1);
     for (Index j = 0; j < edges; ++j) {
       T g = zero, D = zero, stiff = zero;
       if (j > 0) {
@@ -230,15 +232,14 @@ struct TurnFrames {
       }
       T next_coupling = zero, next_held = one;
       if (j + 1 < edges) {
-        using R = JointRows;
-        T n[R::numbers];
+        T n[JointPipe::numbers];
         pipe.next(n);
-        next_held = n[R::held];
-        law = joint_law(n + R::joint);
-        for (int k = 0; k < 4; ++k) at.p[k] = n[R::curvature + k];
+        next_held = n[static_cast<int>(RodRow::held)];
+        law = joint_law(n);
+        for (int k = 0; k < 4; ++k) at.p[k] = n[JointRows::bent + k];
         T torque, stiffness;
         law.bend_torque(at, 0, torque, stiffness);
-        moment = law.twist * (n[R::turned] - law.rest_twist);
+        moment = law.twist * (n[JointRows::bent + 4] - law.rest_twist);
         g = g + torque - moment;
         D = D + stiffness + law.twist;
         stiff = stiff + max(stiffness, zero) + law.twist;
@@ -251,44 +252,66 @@ struct TurnFrames {
       const T pivot = one / select(fixed, one, max(fma(-coupling, upper, D), least));
       value = (-g - coupling * value) * pivot;
       upper = next_coupling * pivot;
-      store(pack, j, Kept::upper, 0, upper);
-      store(pack, j, Kept::value, 0, value);
+      pack.store(frame, frame_numbers, j, place(Kept::upper), upper);
+      pack.store(frame, frame_numbers, j, place(Kept::value), value);
       coupling = next_coupling;
       held = next_held;
     }
+  }
+
+  /// Turns directors by what was found, none by more than 0.3 rad. Returns the largest turn.
+  TRIBO_HD T turn(const StrandPack<Real>& pack, const T& going, typename FramePipe::Memory& memory) const {
     finish_stores();
-    const BackRows after_them{*this};
-    Pipe<BackRows> back(memory.back, after_them, pack, edges - 1, -1, edges);
-    T turn = zero, c_after = one, s_after = zero, largest = zero;
+    const T zero(Real(0)), one(Real(1));
+    const Index edges = pack.rows() - 1;
+    const FrameRows list{frame};
+    FramePipe pipe(memory, list, pack, edges - 1, -1, edges);
+    T by = zero, c_after = one, s_after = zero, largest = zero, twist = zero;
+    JointCurvature<T> at;  // of the joint after the edge, as is its twist
     for (Index j = edges - 1; j >= 0; --j) {
-      using R = BackRows;
-      T n[R::numbers];
-      back.next(n);
-      const T turn_after = turn;
-      turn = n[R::value] - n[R::upper] * turn;
-      largest = max(largest, abs(turn));
-      turn = going * min(max(turn, T(Real(-0.3))), T(Real(0.3)));
+      T n[FramePipe::numbers];
+      pipe.next(n);
+      const T by_after = by;
+      by = n[place(Kept::value)] - n[place(Kept::upper)] * by;
+      largest = max(largest, abs(by));
+      by = going * min(max(by, T(Real(-0.3))), T(Real(0.3)));
       T c, s;
-      small_turn(turn, c, s);
+      small_turn(by, c, s);
       Vec<T, 3> m, t;
       for (int k = 0; k < 3; ++k) {
-        m[k] = n[R::director + k];
-        t[k] = n[R::tangent + k];
+        m[k] = n[place(Kept::director) + k];
+        t[k] = n[place(Kept::tangent) + k];
       }
       m = c * m + s * cross(t, m);
-      for (int k = 0; k < 3; ++k) store(pack, j, Kept::director, k, m[k]);
+      const T turned[3] = {m[0], m[1], m[2]};
+      put_row(pack, frame, frame_numbers, j, 3, turned, place(Kept::director));
       if (j + 1 < edges) {
-        JointCurvature<T> p;
-        for (int k = 0; k < 4; ++k) p.p[k] = n[R::curvature + k];
-        p.turn(0, c, s);
-        p.turn(1, c_after, s_after);
-        for (int k = 0; k < 4; ++k) store(pack, j + 1, Kept::curvature, k, p.p[k]);
-        store(pack, j + 1, Kept::twist, 0, n[R::turned] + (turn_after - turn));
+        at.turn(0, c, s);
+        at.turn(1, c_after, s_after);
+        const T bent[5] = {at.p[0], at.p[1], at.p[2], at.p[3], twist + (by_after - by)};
+        put_row(pack, frame, frame_numbers, j + 1, 5, bent, place(Kept::curvature));
       }
+      for (int k = 0; k < 4; ++k) at.p[k] = n[place(Kept::curvature) + k];
+      twist = n[place(Kept::twist)];
       c_after = c;
       s_after = s;
     }
     return largest;
+  }
+};
+
+/// Directors and twist of one edge and the joint where it begins, as they are now.
+template <class Real>
+struct TakeFrame {
+  const Index *start, *vertex_strand, *strand_body, *body_twisted, *slot;
+  const Real* frame;
+  FieldView<Real, 3> director;
+  Real* twist;
+  TRIBO_HD void operator()(Index i) const {
+    const Index s = vertex_strand[i];
+    if (i + 1 >= start[s + 1] || body_twisted[strand_body[s]] == 0) return;
+    for (int k = 0; k < 3; ++k) director[k][i] = frame[slot_place<Real>(slot[i], frame_numbers, place(Kept::director) + k)];
+    if (i > start[s]) twist[i] = frame[slot_place<Real>(slot[i], frame_numbers, place(Kept::twist))];
   }
 };
 
@@ -298,18 +321,25 @@ template <class Real>
 void turn_frames(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& x_next, const Field<Real, 3>& tail_next,
                  int most_iterations, RodState<Real>& state, RodWorkspace<Real>& work) {
   if (!mesh.twisted) return;
-  work.frame.resize_discard(Size{mesh.rows} * group_width<Real> * frame_numbers);
+  work.frame.resize_discard(row_array_size<Real>(mesh.rows, frame_numbers));
   const RodState<Real>& now = state;
   const RodWorkspace<Real>& kept = work;
-  for_each_strand_pack<Real>(ex, "rods", mesh,
-                             TurnFrames<Real>{mesh.row.data(),
-                                              {view(now.x), view(now.x_tail)},
-                                              {view(x_next), view(tail_next)},
-                                              view(kept.director_next),
-                                              most_iterations,
-                                              work.frame.data(),
-                                              view(state.director),
-                                              state.twist.c[0].data()});
+  const StrandPositions<Real> before{view(now.x), view(now.x_tail)}, after{view(x_next), view(tail_next)};
+  if constexpr (fetches_ahead)
+    parallel_for(ex, "rods", mesh.vertices,
+                 CarryEdge<Real>{mesh.row.data(), before, after, view(now.director), view(kept.director_next),
+                                 now.twist.c[0].data(), mesh.start.data(), mesh.vertex_strand.data(),
+                                 mesh.strand_body.data(), mesh.body_twisted.data(), mesh.slot.data(),
+                                 work.frame.data()});
+  else
+    for_each_strand_pack<Real>(ex, "rods", mesh,
+                               CarryStrands<Real>{mesh.row.data(), before, after, view(now.director),
+                                                  view(kept.director_next), now.twist.c[0].data(), work.frame.data()});
+  for_each_strand_pack<Real>(ex, "rods", mesh, RelaxStrands<Real>{mesh.row.data(), most_iterations, work.frame.data()});
+  parallel_for(ex, "rods", mesh.vertices,
+               TakeFrame<Real>{mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
+                               mesh.body_twisted.data(), mesh.slot.data(), work.frame.data(), view(state.director),
+                               state.twist.c[0].data()});
 }
 
 template <class Real>

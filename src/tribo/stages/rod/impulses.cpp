@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -89,7 +88,6 @@ struct CountActive {
   const PairImpulse<Real>* impulse;
   Index* count;
   FieldView<Real, 3> push;
-  Real* pushes;
   TRIBO_HD void operator()(Index segment) const {
     Index n = 0;
     Vec<Real, 3> sum = Vec<Real, 3>::zero();
@@ -100,7 +98,6 @@ struct CountActive {
       sum = incident[e] % 2 == 0 ? sum + impulse[k].J : sum - impulse[k].J;
     }
     count[segment] = n;
-    pushes[segment] = static_cast<Real>(n);
     for (int k = 0; k < 3; ++k) push[k][segment] = sum[k];
   }
 };
@@ -121,72 +118,61 @@ struct CoupleSegments {
     coupling[i] = own > Real(0) ? min(next / own, Real(1)) : Real(0);
   }
 };
-/// Pushes on a segment, with those on others of its strand by as much as they are felt there. The last vertex of a strand,
-/// which rows past its end repeat, is neither pushed nor coupled.
+/// Pushes on a segment, with those on others of its strand by as much as they are felt there: sums along the strand,
+/// b <- c b + p, there and back. A team's threads take a piece of the strand each, as maps b -> scale b + push, and join
+/// those of the pieces before theirs.
 template <class Real>
 struct PushOfStrand {
-  using T = ParticlePack<Real>;
-  const Real *coupling, *pushes;
-  FieldView<const Real, 3> push;
-  FieldView<Real, 3> felt;
-  Index* strand_active;
-
-  struct Rows {
-    enum { push, coupling = push + 3, more, numbers = more + 3 };
-    const PushOfStrand& of;
-    bool back;
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
-      using Number = RowNumber<Real>;
-      for (int k = 0; k < 3; ++k) put(push + k, Number::of_vertex(pack, of.push[k], row));
-      put(coupling, Number::of_vertex(pack, of.coupling, row));
-      if (back)
-        for (int k = 0; k < 3; ++k) put(more + k, Number::of_vertex(pack, of.felt[k], row));
-      else
-        put(more, Number::of_vertex(pack, of.pushes, row));
-    }
+  struct Scratch {
+    Real scale[2][Team::size];  ///< there, back
+    Vec<Real, 3> push[2][Team::size];
+    Index active[Team::size];
   };
-  using Pipe = RowPipe<Real, Rows::numbers, Rows>;
-  using Memory = typename Pipe::Memory;
+  const Index *start, *segment_active;
+  const Real* coupling;
+  FieldView<const Real, 3> push;
+  Index* strand_active;
+  FieldView<Real, 3> felt;
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    if (!count_and_go_forward(pack, memory)) return;
-    finish_stores();
-    const Index segments = pack.group.rows - 1;
-    const Rows list{*this, true};
-    Pipe pipe(memory, list, pack, segments - 1, -1, segments);
-    const T zero(Real(0));
-    Vec<T, 3> after = Vec<T, 3>::filled(zero);
-    for (Index i = segments - 1; i >= 0; --i) {
-      T n[Rows::numbers];
-      pipe.next(n);
-      Vec<T, 3> sum;
-      for (int k = 0; k < 3; ++k) {
-        sum[k] = n[Rows::more + k] + after[k];
-        after[k] = n[Rows::coupling] * (after[k] + n[Rows::push + k]);
-      }
-      pack.scatter(felt, i, sum);
+  TRIBO_HD void operator()(const Team& team, Index s, Scratch& scratch) const {
+    const Index end = start[s + 1] - 1, each = (end - start[s] + Team::size - 1) / Team::size;
+    const Index first = lesser(start[s] + team.rank() * each, end), last = lesser(first + each, end);
+    summarize(first, last, team.rank(), scratch);
+    team.barrier();
+    Index active = 0;
+    for (int r = 0; r < Team::size; ++r) active += scratch.active[r];
+    if (team.rank() == 0) strand_active[s] = active;
+    if (active == 0) return;
+    Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
+    for (int r = 0; r < team.rank(); ++r) before = scratch.scale[0][r] * before + scratch.push[0][r];
+    for (int r = Team::size - 1; r > team.rank(); --r) after = scratch.scale[1][r] * after + scratch.push[1][r];
+    for (Index i = first; i < last; ++i) {
+      before = coupling[i] * before + at(push, i);
+      for (int k = 0; k < 3; ++k) felt[k][i] = before[k];
+    }
+    for (Index i = last - 1; i >= first; --i) {
+      for (int k = 0; k < 3; ++k) felt[k][i] += after[k];
+      after = coupling[i] * (after + at(push, i));
     }
   }
 
  private:
-  TRIBO_HD bool count_and_go_forward(const StrandPack<Real>& pack, Memory& memory) const {
-    const Index segments = pack.group.rows - 1;
-    const Rows list{*this, false};
-    Pipe pipe(memory, list, pack, 0, 1, segments);
-    const T zero(Real(0));
-    Vec<T, 3> before = Vec<T, 3>::filled(zero);
-    T count = zero;
-    for (Index i = 0; i < segments; ++i) {
-      T n[Rows::numbers];
-      pipe.next(n);
-      for (int k = 0; k < 3; ++k) before[k] = n[Rows::coupling] * before[k] + n[Rows::push + k];
-      count = count + n[Rows::more];
-      pack.scatter(felt, i, before);
+  TRIBO_HD static Index lesser(Index a, Index b) { return a < b ? a : b; }
+  TRIBO_HD void summarize(Index first, Index last, int piece, Scratch& scratch) const {
+    Index active = 0;
+    Real scale = Real(1);
+    Vec<Real, 3> there = Vec<Real, 3>::zero(), back = Vec<Real, 3>::zero();
+    for (Index i = first; i < last; ++i) {
+      active += segment_active[i];
+      if constexpr (Team::size == 1) continue;  // no piece but its own
+      there = coupling[i] * there + at(push, i);
+      back += (scale * coupling[i]) * at(push, i);
+      scale *= coupling[i];
     }
-    for (int l = 0; l < pack.W; ++l)
-      if (pack.end[l] > 0) strand_active[pack.group.first_strand + pack.lane + l] = static_cast<Index>(lane(count, l));
-    return any(count > zero);
+    scratch.active[piece] = active;
+    scratch.scale[0][piece] = scratch.scale[1][piece] = scale;
+    scratch.push[0][piece] = there;
+    scratch.push[1][piece] = back;
   }
 };
 
@@ -363,7 +349,6 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
   work.push.resize_discard(mesh.vertices);
-  work.pushes.resize_discard(mesh.vertices);
   work.felt.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
@@ -375,11 +360,11 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
     if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
     parallel_for(ex, label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
-                                   work.impulse.data(), work.segment_active.data(), view(work.push), work.pushes.data()});
-    for_each_strand_pack<Real>(ex, label, mesh,
-                               PushOfStrand<Real>{work.coupling.data(), work.pushes.data(),
-                                                  view(std::as_const(work.push)), view(work.felt),
-                                                  work.strand_active.data()});
+                                   work.impulse.data(), work.segment_active.data(), view(work.push)});
+    for_each_team<typename PushOfStrand<Real>::Scratch>(
+        ex, label, mesh.strands,
+        PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                           view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
     if (form == ImpulseForm::plain)
       parallel_for(ex, label, n,
                    PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});

@@ -34,7 +34,6 @@ struct StrandContactWork {
   Array<Index> strand_active;
   Array<Real> coupling;  ///< of each segment to the one before it on its strand
   Field<Real, 3> push;   ///< what pairs of a segment want together
-  Array<Real> pushes;    ///< how many, `segment_active` as a number
   Field<Real, 3> felt;   ///< with what is felt of other segments
   Field<Real, 3> vertex_impulse;
   RadixSorter sorter;
@@ -42,7 +41,7 @@ struct StrandContactWork {
   std::size_t bytes() const {
     return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() +
            owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
-           coupling.bytes() + push.bytes() + pushes.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
+           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
   }
 };
 

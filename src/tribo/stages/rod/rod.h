@@ -73,6 +73,7 @@ template <class Real>
 struct RodWorkspace {
   Array<Real> factor;    ///< A = L D L^T of the last `rod_step`, by rows
   Array<Real> solution;  ///< by rows, 3 numbers
+  Array<Real> band;      ///< the matrix by rows, where rows are made before they are eliminated
   Array<Real> frame;
   Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
   Field<Real, 3> x_next, tail_next, director_next;
@@ -83,7 +84,7 @@ struct RodWorkspace {
   bool compliance_valid = false;              ///< of the factor as it is
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
+    return factor.bytes() + solution.bytes() + band.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
            director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
            compliance.bytes();
   }

@@ -37,10 +37,9 @@ bool holds_edge(const RodSeed& seed, std::size_t i, bool has_edge) {
 
 template <class Real>
 std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& groups) {
-  constexpr auto count = static_cast<std::size_t>(RodRow::count);
   constexpr std::size_t width = group_width<Real>;
   const Index last = groups.empty() ? 0 : groups.back().first_row + groups.back().rows;
-  std::vector<Real> rows(static_cast<std::size_t>(last) * count * width);
+  std::vector<Real> rows(static_cast<std::size_t>(row_array_size<Real>(last, static_cast<int>(RodRow::count))));
   for (const RodGroup& group : groups)
     for (std::size_t lane = 0; lane < width; ++lane) {
       const auto s =
@@ -48,10 +47,9 @@ std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& grou
       const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
       for (Index row = 0; row < group.rows; ++row) {
         const auto put = [&](RodRow which, int k, double value) {
-          rows[((static_cast<std::size_t>(group.first_row + row)) * count + static_cast<std::size_t>(which) +
-                static_cast<std::size_t>(k)) *
-                   width +
-               lane] = static_cast<Real>(value);
+          rows[static_cast<std::size_t>(row_place<Real>(group.first_row + row, static_cast<Index>(lane),
+                                                        static_cast<int>(RodRow::count), static_cast<int>(which) + k))] =
+              static_cast<Real>(value);
         };
         const std::size_t i = first + static_cast<std::size_t>(row);
         const bool present = i < end, has_edge = i + 1 < end, is_joint = has_edge && row > 0;
@@ -93,10 +91,8 @@ struct SumStrand {
   ObjectSums* out;  ///< of strands
 
   TRIBO_HD double constant(const RodGroup& group, Index lane, Index row, RodRow which, int k = 0) const {
-    return static_cast<double>(
-        rows[((Size{group.first_row} + row) * static_cast<int>(RodRow::count) + static_cast<int>(which) + k) *
-                 group_width<Real> +
-             lane]);
+    return static_cast<double>(rows[row_place<Real>(group.first_row + row, lane, static_cast<int>(RodRow::count),
+                                                    static_cast<int>(which) + k)]);
   }
   TRIBO_HD static Vec<double, 3> at(const FieldView<const Real, 3>& column, Index i) {
     return {{static_cast<double>(column[0][i]), static_cast<double>(column[1][i]), static_cast<double>(column[2][i])}};
@@ -199,6 +195,15 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   copy_to_device(ex, vertex_strand.data(), mesh.vertex_strand, mesh.vertices);
   copy_to_device(ex, strand_body.data(), mesh.strand_body, mesh.strands);
   copy_to_device(ex, groups.data(), mesh.group, mesh.groups);
+  std::vector<Index> slot(vertices);
+  for (const RodGroup& group : groups)
+    for (Index lane = 0; lane < group.strands; ++lane) {
+      const auto s = static_cast<std::size_t>(group.first_strand + lane);
+      for (Index i = seed.start[s]; i < seed.start[s + 1]; ++i)
+        slot[static_cast<std::size_t>(i)] = (group.first_row + (i - seed.start[s])) * group_width<Real> + lane;
+    }
+  copy_to_device(ex, slot.data(), mesh.slot, mesh.vertices);
+  send(mesh.body_twisted, mesh.body.size(), [&](std::size_t b) { return mesh.body[b].twisted ? 1 : 0; });
   const std::vector<Real> rows = rows_of<Real>(seed, groups);
   copy_to_device(ex, rows.data(), mesh.row, static_cast<Index>(rows.size()));
 

@@ -9,70 +9,33 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Numbers of a row, one of an array by rows or of a column by vertices after the other.
+/// Numbers that are fetched at once.
 template <class Real>
-struct RowNumber {
-  const StrandPack<Real>& pack;
-  const Real* from;
-  Index row;  ///< of vertices; -1: `from` is the number itself, of the first lane
-
-  using T = ParticlePack<Real>;
-  TRIBO_HD static RowNumber of_row(const StrandPack<Real>& pack, const Real* rows, int N, Index row, int c) {
-    return {pack, rows + pack.at(N, row, c), -1};
-  }
-  TRIBO_HD static RowNumber of_constant(const StrandPack<Real>& pack, const Real* rows, RodRow which, Index row,
-                                        int offset = 0) {
-    return of_row(pack, rows, static_cast<int>(RodRow::count), row, static_cast<int>(which) + offset);
-  }
-  TRIBO_HD static RowNumber of_vertex(const StrandPack<Real>& pack, const Real* column, Index row) {
-    return {pack, column, row};
-  }
-  TRIBO_HD T load() const { return row < 0 ? load_pack<Real>(from, pack.W) : pack.gather(from, row); }
-  /// Where a pack is one strand.
-  TRIBO_HD const Real* address() const {
-    return row < 0 ? from : from + pack.vertex[0] + (row < pack.last[0] ? row : pack.last[0]);
-  }
+struct alignas(sizeof(Real) * row_piece<Real>) RowPiece {
+  Real number[row_piece<Real>];
 };
-
-/// A joint's stiffness and rest shape, as numbers of a row from c on.
-inline constexpr int joint_numbers = 8;
-template <class Real, class Put>
-TRIBO_HD void list_joint(const StrandPack<Real>& pack, const Real* rows, Index row, int c, const Put& put) {
-  using Number = RowNumber<Real>;
-  put(c, Number::of_constant(pack, rows, RodRow::bend1, row));
-  put(c + 1, Number::of_constant(pack, rows, RodRow::bend2, row));
-  put(c + 2, Number::of_constant(pack, rows, RodRow::twist, row));
-  put(c + 3, Number::of_constant(pack, rows, RodRow::rest_twist, row));
-  for (int k = 0; k < 4; ++k) put(c + 4 + k, Number::of_constant(pack, rows, RodRow::rest, row, k));
-}
-template <class T>
-TRIBO_HD JointLaw<T> joint_law(const T* numbers) {
-  JointLaw<T> law;
-  law.bend1 = numbers[0];
-  law.bend2 = numbers[1];
-  law.twist = numbers[2];
-  law.rest_twist = numbers[3];
-  for (int k = 0; k < 4; ++k) law.rest[k] = numbers[4 + k];
-  return law;
-}
 
 template <class Real, int N>
 struct RowPipeMemory {
-  static constexpr int lanes = group_width<Real>;
-  /// Rows under way, as many as fit beside a second team's.
-  static constexpr int depth = static_cast<int>((44 << 10) / (N * lanes * sizeof(Real)));
+  static constexpr int lanes = group_width<Real>, pieces = row_pieces<Real>(N);
+  /// Rows under way; a multiprocessor has room for several teams.
+  static constexpr int depth = static_cast<int>((44 << 10) / (pieces * lanes * sizeof(RowPiece<Real>)));
   static_assert(depth >= 3);
-  Real number[depth][N][lanes];
+  RowPiece<Real> piece[depth][pieces][lanes];
 };
 struct NoMemory {};
 
-/// `List` is called as list(pack, row, put) and calls put(c, RowNumber) for c = 0 .. N - 1. Rows come in the order
-/// first, first + step, ..., `count` of them.
+/// `List` is called as list(pack, row, put) and says what to fetch, N numbers at most:
+///   put.row(c, rows, M, row, count, first)  `count` numbers of a row of M, those from `first` on, to c and on; c and
+///                                           first are multiples of 4
+///   put.vertex(c, column, row)              a number of a vertex
+/// Rows come in the order first, first + step, ..., `count` of them.
 template <class Real, int N, class List>
 class RowPipe {
  public:
   using T = ParticlePack<Real>;
   using Memory = std::conditional_t<fetches_ahead, RowPipeMemory<Real, N>, NoMemory>;
+  static constexpr int numbers = row_pieces<Real>(N) * row_piece<Real>;
 
   TRIBO_HD RowPipe(Memory& memory, const List& list, const StrandPack<Real>& pack, Index first, Index step, Index count)
       : memory_(memory), list_(list), pack_(pack), row_(first), step_(step), left_(count) {
@@ -80,34 +43,52 @@ class RowPipe {
       for (int k = 0; k + 1 < Memory::depth; ++k) ask();
   }
 
-  /// Numbers of the next row.
-  TRIBO_HD void next(T* numbers) {
+  /// `numbers` of the next row.
+  TRIBO_HD void next(T* to) {
     if constexpr (fetches_ahead) {
       await_batches<Memory::depth - 2>();
       TRIBO_UNROLL
-      for (int c = 0; c < N; ++c) numbers[c] = memory_.number[read_][c][pack_.lane];
+      for (int p = 0; p < Memory::pieces; ++p) {
+        const RowPiece<Real> piece = memory_.piece[read_][p][pack_.lane];
+        TRIBO_UNROLL
+        for (int k = 0; k < row_piece<Real>; ++k) to[p * row_piece<Real> + k] = piece.number[k];
+      }
       read_ = read_ + 1 == Memory::depth ? 0 : read_ + 1;
       ask();  // into the slot of the row before this one
     } else {
-      list_(pack_, row_, Load{numbers});
+      list_(pack_, row_, Load{pack_, to});
       row_ += step_;
     }
   }
 
  private:
   struct Load {
-    T* numbers;
-    TRIBO_HD void operator()(int c, const RowNumber<Real>& number) const { numbers[c] = number.load(); }
+    const StrandPack<Real>& pack;
+    T* to;
+    TRIBO_HD void row(int c, const Real* rows, int M, Index row, int count, int first = 0) const {
+      for (int k = 0; k < count; ++k) to[c + k] = pack.load(rows, M, row, first + k);
+    }
+    TRIBO_HD void vertex(int c, const Real* column, Index row) const { to[c] = pack.gather(column, row); }
   };
   struct Begin {
+    const StrandPack<Real>& pack;
     Memory& memory;
-    int slot, lane;
-    TRIBO_HD void operator()(int c, const RowNumber<Real>& number) const {
-      begin_copy(&memory.number[slot][c][lane], number.address());
+    int slot;
+    TRIBO_HD void row(int c, const Real* rows, int M, Index row, int count, int first = 0) const {
+      constexpr int P = row_piece<Real>;
+      TRIBO_UNROLL
+      for (int k = 0; k < count; k += P)
+        begin_copy(&memory.piece[slot][(c + k) / P][pack.lane],
+                   reinterpret_cast<const RowPiece<Real>*>(rows + pack.at(M, row, first + k)));
+    }
+    TRIBO_HD void vertex(int c, const Real* column, Index row) const {
+      constexpr int P = row_piece<Real>;
+      const Index last = pack.last[0];
+      begin_copy(&memory.piece[slot][c / P][pack.lane].number[c % P], column + pack.vertex[0] + (row < last ? row : last));
     }
   };
   TRIBO_HD void ask() {
-    if (left_ > 0) list_(pack_, row_, Begin{memory_, write_, pack_.lane});
+    if (left_ > 0) list_(pack_, row_, Begin{pack_, memory_, write_});
     end_batch();  // also where there is nothing more, so that batches count rows
     row_ += step_;
     --left_;
@@ -120,5 +101,56 @@ class RowPipe {
   Index row_, step_, left_;  ///< next to be asked for, or read where nothing is
   int read_ = 0, write_ = 0;
 };
+
+/// `count` numbers of a row of M to memory, from `first` on. What shares a piece with the last of them is lost.
+template <class Real>
+TRIBO_HD void put_row(const StrandPack<Real>& pack, Real* rows, int M, Index row, int count,
+                      const ParticlePack<Real>* numbers, int first = 0) {
+  constexpr int P = row_piece<Real>;
+  if constexpr (P == 1) {
+    for (int k = 0; k < count; ++k) pack.store(rows, M, row, first + k, numbers[k]);
+  } else {
+    TRIBO_UNROLL
+    for (int k = 0; k < count; k += P) {
+      RowPiece<Real> piece;
+      for (int j = 0; j < P; ++j) piece.number[j] = k + j < count ? numbers[k + j] : Real(0);
+      *reinterpret_cast<RowPiece<Real>*>(rows + pack.at(M, row, first + k)) = piece;
+    }
+  }
+}
+/// The same for one vertex, by its slot.
+template <class Real>
+TRIBO_HD void put_slot(Real* rows, Index slot, int M, int count, const Real* numbers, int first = 0) {
+  constexpr int P = row_piece<Real>;
+  TRIBO_UNROLL
+  for (int k = 0; k < count; k += P) {
+    RowPiece<Real> piece;
+    for (int j = 0; j < P; ++j) piece.number[j] = k + j < count ? numbers[k + j] : Real(0);
+    *reinterpret_cast<RowPiece<Real>*>(rows + slot_place<Real>(slot, M, first + k)) = piece;
+  }
+}
+template <class Real>
+TRIBO_HD void take_slot(const Real* rows, Index slot, int M, int count, Real* numbers, int first = 0) {
+  constexpr int P = row_piece<Real>;
+  TRIBO_UNROLL
+  for (int k = 0; k < count; k += P) {
+    const auto piece = *reinterpret_cast<const RowPiece<Real>*>(rows + slot_place<Real>(slot, M, first + k));
+    for (int j = 0; j < P; ++j)
+      if (k + j < count) numbers[k + j] = piece.number[j];
+  }
+}
+
+/// A joint's stiffness and rest shape in a row of constants from bend1 on.
+template <class T>
+TRIBO_HD JointLaw<T> joint_law(const T* constants) {
+  const auto at = [&](RodRow which, int k = 0) { return constants[static_cast<int>(which) + k]; };
+  JointLaw<T> law;
+  law.bend1 = at(RodRow::bend1);
+  law.bend2 = at(RodRow::bend2);
+  law.twist = at(RodRow::twist);
+  law.rest_twist = at(RodRow::rest_twist);
+  for (int k = 0; k < 4; ++k) law.rest[k] = at(RodRow::rest, k);
+  return law;
+}
 
 }  // namespace tribo::TRIBO_BACKEND

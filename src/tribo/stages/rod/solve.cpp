@@ -1,37 +1,74 @@
 #include "tribo/stages/rod/band.h"
-#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
+constexpr const char* label = "rod solves";
+
 /// Impulses as given, on velocities as they are.
 template <class Real>
 struct GivenImpulse {
-  using T = ParticlePack<Real>;
-  static constexpr int right_numbers = 3;
   FieldView<const Real, 3> impulse, v;
-  template <class Put>
-  TRIBO_HD void list_right(const StrandPack<Real>& pack, Index row, int c, const Put& put) const {
-    for (int k = 0; k < 3; ++k) put(c + k, RowNumber<Real>::of_vertex(pack, impulse[k], row));
-  }
-  TRIBO_HD static Vec<T, 3> right(const T* n) { return {{n[0], n[1], n[2]}}; }
-  TRIBO_HD const Real* base(int k) const { return v[k]; }
+  TRIBO_HD Real right(Index i, int k) const { return impulse[k][i]; }
+  TRIBO_HD Real base(Index i, int k) const { return v[k][i]; }
 };
 /// Those that changed v_lag into v, on v_lag.
 template <class Real>
 struct ChangeOfVelocity {
-  using T = ParticlePack<Real>;
-  static constexpr int right_numbers = 7;
-  const Real* rows;
+  const Real* mass;
   FieldView<const Real, 3> v_lag, v;
-  template <class Put>
-  TRIBO_HD void list_right(const StrandPack<Real>& pack, Index row, int c, const Put& put) const {
-    for (int k = 0; k < 3; ++k) put(c + k, RowNumber<Real>::of_vertex(pack, v[k], row));
-    for (int k = 0; k < 3; ++k) put(c + 3 + k, RowNumber<Real>::of_vertex(pack, v_lag[k], row));
-    put(c + 6, RowNumber<Real>::of_constant(pack, rows, RodRow::mass, row));
+  TRIBO_HD Real right(Index i, int k) const { return mass[i] * (v[k][i] - v_lag[k][i]); }
+  TRIBO_HD Real base(Index i, int k) const { return v_lag[k][i]; }
+};
+
+/// What is to be solved, by rows: a copy for the GPU to fetch ahead.
+template <class Real, class Source>
+struct EnterRows {
+  Source source;
+  const Index* slot;
+  Real* solution;
+  TRIBO_HD void operator()(Index i) const {
+    const Real right[3] = {source.right(i, 0), source.right(i, 1), source.right(i, 2)};
+    put_slot(solution, slot[i], 3, 3, right);
   }
-  TRIBO_HD static Vec<T, 3> right(const T* n) { return {{n[6] * (n[0] - n[3]), n[6] * (n[1] - n[4]), n[6] * (n[2] - n[5])}}; }
-  TRIBO_HD const Real* base(int k) const { return v_lag[k]; }
+};
+template <class Real, class Source>
+struct LeaveRows {
+  Source source;
+  const Index* touched;
+  const Index* vertex_strand;
+  SlotSolution<Real> solution;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(Index i) const {
+    if (touched != nullptr && touched[vertex_strand[i]] == 0) return;
+    const Vec<Real, 3> dv = solution(i);
+    for (int k = 0; k < 3; ++k) v[k][i] = source.base(i, k) + dv[k];
+  }
+};
+/// The same for a pack of strands, where rows are read in place.
+template <class Real, class Source>
+struct GatherRight {
+  Source source;
+  TRIBO_HD Vec<ParticlePack<Real>, 3> operator()(const StrandPack<Real>& pack, Index row) const {
+    Vec<ParticlePack<Real>, 3> r;
+    for (int k = 0; k < 3; ++k) {
+      Real value[StrandPack<Real>::W];
+      for (int l = 0; l < pack.W; ++l)
+        value[l] = source.right(pack.vertex[l] + (row < pack.last[l] ? row : pack.last[l]), k);
+      r[k] = load_pack<Real>(value, pack.W);
+    }
+    return r;
+  }
+};
+template <class Real, class Source>
+struct ScatterSum {
+  Source source;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Vec<ParticlePack<Real>, 3>& dv) const {
+    for (int k = 0; k < 3; ++k)
+      for (int l = 0; l < pack.W; ++l)
+        if (row < pack.end[l]) v[k][pack.vertex[l] + row] = source.base(pack.vertex[l] + row, k) + lane(dv[k], l);
+  }
 };
 
 template <class Real, class Source>
@@ -43,34 +80,19 @@ struct SolveStrands {
   Real* solution;
   FieldView<Real, 3> v;
 
-  struct Forward {
-    static constexpr int numbers = factor_numbers + Source::right_numbers;
-    const Real* factor;
-    Source source;
+  struct Factor {
+    static constexpr int numbers = factor_numbers + (fetches_ahead ? 3 : 0);
+    const Real *factor, *solution;
     template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
-      for (int c = 0; c < factor_numbers; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, c));
-      source.list_right(pack, row, factor_numbers, put);
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+      put.row(0, factor, factor_numbers, row, factor_numbers);
+      if constexpr (fetches_ahead) put.row(factor_numbers, solution, 3, row, 3);
     }
   };
-  /// L1 and L2, then D^-1 y, then what the solution is added to.
-  struct Back {
-    static constexpr int numbers = 24;
-    const Real* factor;
-    const Real* solution;
-    Source source;
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
-      for (int c = 0; c < 18; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, 6 + c));
-      for (int k = 0; k < 3; ++k) put(18 + k, RowNumber<Real>::of_row(pack, solution, 3, row, k));
-      for (int k = 0; k < 3; ++k) put(21 + k, RowNumber<Real>::of_vertex(pack, source.base(k), row));
-    }
-  };
-  using ForwardPipe = RowPipe<Real, Forward::numbers, Forward>;
-  using BackPipe = RowPipe<Real, Back::numbers, Back>;
+  using Pipe = RowPipe<Real, Factor::numbers, Factor>;
   union Memory {
-    typename ForwardPipe::Memory forward;
-    typename BackPipe::Memory back;
+    typename Pipe::Memory forward;
+    typename BackPipe<Real>::Memory back;
   };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
@@ -80,33 +102,48 @@ struct SolveStrands {
         if (pack.end[l] > 0) some = some || touched[pack.group.first_strand + pack.lane + l] != 0;
       if (!some) return;
     }
-    const Index count = pack.group.rows;
+    sweep_forward(pack, memory.forward);
+    if constexpr (fetches_ahead)
+      substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
+    else
+      substitute_back(pack, memory.back, factor, solution, ScatterSum<Real, Source>{source, v});
+  }
+
+ private:
+  TRIBO_HD void sweep_forward(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
+    const Factor list{factor, solution};
+    const Index count = pack.rows();
+    Pipe pipe(memory, list, pack, 0, 1, count);
+    ForwardSweep<T> sweep = ForwardSweep<T>::start();
     FactorRow<T> f;
-    {
-      const Forward list{factor, source};
-      ForwardPipe pipe(memory.forward, list, pack, 0, 1, count);
-      ForwardSweep<T> sweep = ForwardSweep<T>::start();
-      for (Index i = 0; i < count; ++i) {
-        T n[Forward::numbers];
-        pipe.next(n);
-        f.set(n);
-        const Vec<T, 3> y = sweep.next(f, source.right(n + factor_numbers));
-        for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
-      }
-    }
-    finish_stores();
-    const Back list{factor, solution, source};
-    BackPipe pipe(memory.back, list, pack, count - 1, -1, count);
-    BackSweep<T> sweep = BackSweep<T>::start();
-    for (Index i = count - 1; i >= 0; --i) {
-      T n[Back::numbers];
+    for (Index i = 0; i < count; ++i) {
+      T n[Pipe::numbers];
       pipe.next(n);
-      f.set_lower(n);
-      const Vec<T, 3> dv = sweep.next({{n[18], n[19], n[20]}}, f.L1, f.L2);
-      pack.scatter(v, i, Vec<T, 3>{{n[21], n[22], n[23]}} + dv);
+      f.set(n);
+      Vec<T, 3> right;
+      if constexpr (fetches_ahead)
+        right = {{n[factor_numbers], n[factor_numbers + 1], n[factor_numbers + 2]}};
+      else
+        right = GatherRight<Real, Source>{source}(pack, i);
+      PutSolution<Real>{solution}(pack, i, sweep.next(f, right));
     }
   }
 };
+
+template <class Real, class Source>
+void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Array<Index>* touched, RodState<Real>& state,
+           RodWorkspace<Real>& work) {
+  const Index* const some = touched != nullptr ? touched->data() : nullptr;
+  if constexpr (fetches_ahead)
+    parallel_for(ex, label, mesh.vertices, EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
+  for_each_strand_pack<Real>(
+      ex, label, mesh,
+      SolveStrands<Real, Source>{work.factor.data(), some, source, work.solution.data(), view(state.v)});
+  if constexpr (fetches_ahead)
+    parallel_for(ex, label, mesh.vertices,
+                 LeaveRows<Real, Source>{
+                     source, some, mesh.vertex_strand.data(), {mesh.slot.data(), work.solution.data()}, view(state.v)});
+}
 
 /// The blocks of Z = A^-1 inside the band, from the last row on (Takahashi's recursion):
 ///   Z_lk = -(Z_{l,k+1} L_{k+1,k} + Z_{l,k+2} L_{k+2,k}),  l = k + 1, k + 2,
@@ -120,8 +157,8 @@ struct InvertBand {
   struct Factor {
     const Real* factor;
     template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Put& put) const {
-      for (int c = 0; c < factor_numbers; ++c) put(c, RowNumber<Real>::of_row(pack, factor, factor_numbers, row, c));
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+      put.row(0, factor, factor_numbers, row, factor_numbers);
     }
   };
   using Pipe = RowPipe<Real, factor_numbers, Factor>;
@@ -129,13 +166,13 @@ struct InvertBand {
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     const Factor list{factor};
-    Pipe pipe(memory, list, pack, pack.group.rows - 1, -1, pack.group.rows);
+    Pipe pipe(memory, list, pack, pack.rows() - 1, -1, pack.rows());
     const Mat<T, 3> none = Mat<T, 3>::zero();
     Mat<T, 3> Z11 = none, Z21 = none, Z22 = none;  // blocks of rows k + 1 and k + 2
     Mat<T, 3> L1 = none, L2 = none, L2_next = none;
     FactorRow<T> f;
-    for (Index k = pack.group.rows - 1; k >= 0; --k) {
-      T n[factor_numbers];
+    for (Index k = pack.rows() - 1; k >= 0; --k) {
+      T n[Pipe::numbers];
       pipe.next(n);
       f.set(n);
       const Mat<T, 3> Z10 = minus(Z11 * L1, transpose(Z21) * L2);
@@ -181,29 +218,21 @@ template <class Real>
 void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& impulse, const Array<Index>* touched,
                    RodState<Real>& state, RodWorkspace<Real>& work) {
   const RodState<Real>& now = state;
-  using Source = GivenImpulse<Real>;
-  for_each_strand_pack<Real>(
-      ex, "rods", mesh,
-      SolveStrands<Real, Source>{work.factor.data(), touched != nullptr ? touched->data() : nullptr,
-                                 Source{view(impulse), view(now.v)}, work.solution.data(), view(state.v)});
+  solve(ex, mesh, GivenImpulse<Real>{view(impulse), view(now.v)}, touched, state, work);
 }
 
 template <class Real>
 void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
                        RodWorkspace<Real>& work) {
   const RodState<Real>& now = state;
-  using Source = ChangeOfVelocity<Real>;
-  for_each_strand_pack<Real>(
-      ex, "rods", mesh,
-      SolveStrands<Real, Source>{work.factor.data(), nullptr, Source{mesh.row.data(), view(v_lag), view(now.v)},
-                                 work.solution.data(), view(state.v)});
+  solve(ex, mesh, ChangeOfVelocity<Real>{mesh.mass.data(), view(v_lag), view(now.v)}, nullptr, state, work);
 }
 
 template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work) {
   if (work.compliance_valid) return;
   work.compliance.resize_discard(mesh.vertices);
-  for_each_strand_pack<Real>(ex, "rods", mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
+  for_each_strand_pack<Real>(ex, label, mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
   work.compliance_valid = true;
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "tribo/stages/rod/band.h"
-#include "tribo/stages/rod/row_pipe.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -36,87 +35,19 @@ TRIBO_HD void any_normals(const Vec<T, 3>& t, Vec<T, 3>& a, Vec<T, 3>& b) {
   b = cross(t, a);
 }
 
-/// Forces, matrix and solution of a pack of strands. Each strand's rows are added up edge by edge and joint by joint;
-/// row i - 1 is complete after joint i, and eliminated.
+/// Forces and matrix of strands, edge by edge and joint by joint.
 ///
 /// Bending enters the matrix as Gauss-Newton, sum_k B_k grad(kb . m_k) grad(kb . m_k)^T / vl with the mean frame of the
 /// joint, stretch with its geometric part only in tension: never indefinite. For twist see `add_twist`.
 template <class Real>
-struct AdvanceStrands {
+struct StrandForces {
   using T = ParticlePack<Real>;
 
-  const Real* rows;
-  StrandPositions<Real> positions;
-  FieldView<const Real, 3> v_start, director;
-  const Real* twist;
   const RodWeights<Real>* weights;  ///< of bodies
   Vec<Real, 3> gravity;
   Real dt;
   bool implicit;
-  Real* factor;
-  Real* solution;
-  FieldView<Real, 3> v;  ///< of driven vertices the velocity they get; of others written
 
-  /// What edge and joint i and the vertex after them read.
-  template <bool Framed>
-  struct Rows {
-    /// Where each begins.
-    enum { x, tail = x + 3, v = tail + 3, mass = v + 3, free, length, stretch, joint };
-    enum { director = joint + joint_numbers, turned = director + 3, framed };
-    static constexpr int numbers = Framed ? static_cast<int>(framed) : joint + 1;
-    const AdvanceStrands& of;
-
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      using Number = RowNumber<Real>;
-      for (int k = 0; k < 3; ++k) put(x + k, Number::of_vertex(pack, of.positions.x[k], i + 1));
-      for (int k = 0; k < 3; ++k) put(tail + k, Number::of_vertex(pack, of.positions.tail[k], i + 1));
-      for (int k = 0; k < 3; ++k) put(v + k, Number::of_vertex(pack, of.v_start[k], i + 1));
-      put(mass, Number::of_constant(pack, of.rows, RodRow::mass, i + 1));
-      put(free, Number::of_constant(pack, of.rows, RodRow::free, i + 1));
-      put(length, Number::of_constant(pack, of.rows, RodRow::length, i));
-      put(stretch, Number::of_constant(pack, of.rows, RodRow::stretch, i));
-      if constexpr (!Framed) {
-        put(joint, Number::of_constant(pack, of.rows, RodRow::bend1, i));
-      } else {
-        list_joint(pack, of.rows, i, joint, put);
-        for (int k = 0; k < 3; ++k) put(director + k, Number::of_vertex(pack, of.director[k], i));
-        put(turned, Number::of_vertex(pack, of.twist, i));
-      }
-    }
-  };
-  /// What the back substitution reads: L1, L2, D^-1 y, the velocity it is added to.
-  struct BackRows {
-    enum { lower, scaled = 18, v = scaled + 3, free = v + 3, numbers };
-    const AdvanceStrands& of;
-
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Put& put) const {
-      using Number = RowNumber<Real>;
-      for (int c = 0; c < 18; ++c) put(lower + c, Number::of_row(pack, of.factor, factor_numbers, i, 6 + c));
-      for (int k = 0; k < 3; ++k) put(scaled + k, Number::of_row(pack, of.solution, 3, i, k));
-      for (int k = 0; k < 3; ++k) put(v + k, Number::of_vertex(pack, of.v_start[k], i));
-      put(free, Number::of_constant(pack, of.rows, RodRow::free, i));
-    }
-  };
-  template <bool Framed>
-  using Pipe = RowPipe<Real, Rows<Framed>::numbers, Rows<Framed>>;
-  using BackPipe = RowPipe<Real, BackRows::numbers, BackRows>;
-  union Memory {
-    typename Pipe<false>::Memory straight;
-    typename Pipe<true>::Memory framed;
-    typename BackPipe::Memory back;
-  };
-
-  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    if (pack.group.twisted != 0)
-      advance<true>(pack, memory.framed);
-    else
-      advance<false>(pack, memory.straight);
-    if (implicit) substitute_back(pack, memory.back);
-  }
-
- private:
   /// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
   static constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
 
@@ -127,36 +58,8 @@ struct AdvanceStrands {
     Vec<T, 3> change;  ///< of the velocity, where it is prescribed
     T mass, free;
   };
-  TRIBO_HD Node first_node(const StrandPack<Real>& pack) const {
-    Node n;
-    n.point = positions.at(pack, 0);
-    n.v = pack.gather(v_start, 0);
-    n.mass = pack.constant(rows, RodRow::mass, 0);
-    n.free = pack.constant(rows, RodRow::free, 0);
-    prescribe(pack, 0, n);
-    return n;
-  }
-  template <bool Framed>
-  TRIBO_HD Node next_node(const StrandPack<Real>& pack, Index row, const T* numbers) const {
-    using R = Rows<Framed>;
-    Node n;
-    for (int k = 0; k < 3; ++k) {
-      n.point.x[k] = numbers[R::x + k];
-      n.point.tail[k] = numbers[R::tail + k];
-      n.v[k] = numbers[R::v + k];
-    }
-    n.mass = numbers[R::mass];
-    n.free = numbers[R::free];
-    prescribe(pack, row, n);
-    return n;
-  }
-  TRIBO_HD void prescribe(const StrandPack<Real>& pack, Index row, Node& n) const {
-    n.change = Vec<T, 3>::filled(T(Real(0)));
-    const auto held = n.free < T(Real(0.5));
-    if (any(held)) n.change = select<T>(held, pack.gather(as_const(v), row) - n.v, n.change);
-  }
-  TRIBO_HD static FieldView<const Real, 3> as_const(const FieldView<Real, 3>& field) {
-    return {{field[0], field[1], field[2]}};
+  TRIBO_HD static RodEdge<T> edge(const Node& a, const Node& b, const T& rest) {
+    return RodEdge<T>(edge_between(a.point, b.point), T(shortest_edge) * rest);
   }
 
   TRIBO_HD BandRow<T> begin_row(const Node& n, const RodWeights<Real>& w) const {
@@ -292,39 +195,81 @@ struct AdvanceStrands {
     add_edge(S, n[0].free, n[1].free, row[0], row[1]);
     add_edge(S, n[1].free, n[2].free, row[1], row[2]);
   }
+};
+
+/// What strands are at the start of a step.
+template <class Real>
+struct StrandShape {
+  const Real* rows;
+  StrandPositions<Real> positions;
+  FieldView<const Real, 3> v_start, director;
+  const Real* twist;
+};
+
+/// A pack of strands from forces to velocities. Row i - 1 is complete after joint i, and eliminated.
+template <class Real>
+struct AdvanceStrands {
+  using T = ParticlePack<Real>;
+  using Forces = StrandForces<Real>;
+  using Node = typename Forces::Node;
+  using Memory = typename BackPipe<Real>::Memory;
+
+  Forces forces;
+  StrandShape<Real> shape;
+  Real* factor;
+  Real* solution;
+  FieldView<Real, 3> v;  ///< of driven vertices the velocity they get; of others written
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (pack.group.twisted != 0)
+      advance<true>(pack);
+    else
+      advance<false>(pack);
+    if (forces.implicit) substitute_back(pack, memory, factor, solution, PutVelocity{*this});
+  }
+
+ private:
+  TRIBO_HD static FieldView<const Real, 3> as_const(const FieldView<Real, 3>& field) {
+    return {{field[0], field[1], field[2]}};
+  }
+  TRIBO_HD Node node(const StrandPack<Real>& pack, Index row) const {
+    Node n;
+    n.point = shape.positions.at(pack, row);
+    n.v = pack.gather(shape.v_start, row);
+    n.mass = pack.constant(shape.rows, RodRow::mass, row);
+    n.free = pack.constant(shape.rows, RodRow::free, row);
+    n.change = Vec<T, 3>::filled(T(Real(0)));
+    const auto held = n.free < T(Real(0.5));
+    if (any(held)) n.change = select<T>(held, pack.gather(as_const(v), row) - n.v, n.change);
+    return n;
+  }
 
   template <bool Framed>
-  TRIBO_HD void advance(const StrandPack<Real>& pack, typename Pipe<Framed>::Memory& memory) const {
-    using R = Rows<Framed>;
-    const RodWeights<Real> w = weights[pack.group.body];
-    const Index count = pack.group.rows;
+  TRIBO_HD void advance(const StrandPack<Real>& pack) const {
+    const RodWeights<Real> w = forces.weights[pack.group.body];
+    const Index count = pack.rows();
     Node n[3];  // of rows i - 1, i, i + 1
     BandRow<T> row[3];
     RodEdge<T> before, after;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
     ForwardSweep<T> sweep = ForwardSweep<T>::start();
-    const R list{*this};
-    Pipe<Framed> pipe(memory, list, pack, 0, 1, count - 1);
-    n[0] = n[1] = n[2] = first_node(pack);
-    row[0] = row[1] = row[2] = begin_row(n[1], w);
+    n[0] = n[1] = n[2] = node(pack, 0);
+    row[0] = row[1] = row[2] = forces.begin_row(n[1], w);
     for (Index i = 0; i < count; ++i) {
       if (i + 1 < count) {
-        T numbers[R::numbers];
-        pipe.next(numbers);
-        n[2] = next_node<Framed>(pack, i + 1, numbers);
-        row[2] = begin_row(n[2], w);
-        const T rest = numbers[R::length];
-        after = RodEdge<T>(edge_between(n[1].point, n[2].point), T(shortest_edge) * rest);
-        add_stretch(numbers[R::stretch], rest, after, w, n + 1, row + 1);
-        if constexpr (Framed)
-          for (int k = 0; k < 3; ++k) m1[k] = numbers[R::director + k];
+        n[2] = node(pack, i + 1);
+        row[2] = forces.begin_row(n[2], w);
+        const T rest = pack.constant(shape.rows, RodRow::length, i);
+        after = Forces::edge(n[1], n[2], rest);
+        forces.add_stretch(pack.constant(shape.rows, RodRow::stretch, i), rest, after, w, n + 1, row + 1);
+        if constexpr (Framed) m1 = pack.gather(shape.director, i);
         if (i > 0) {
           const RodJoint<T> joint(before, after);
           if constexpr (Framed)
-            add_framed_joint(joint_law(numbers + R::joint), numbers[R::turned], joint, m0, m1, w, n, row);
+            forces.add_framed_joint(law_at(pack, i), pack.gather(shape.twist, i), joint, m0, m1, w, n, row);
           else
-            add_straight_joint(numbers[R::joint], joint, w, n, row);
+            forces.add_straight_joint(pack.constant(shape.rows, RodRow::bend1, i), joint, w, n, row);
         }
       }
       if (i > 0) finish_row(pack, i - 1, n[0], row[0], f1, f2, sweep);
@@ -337,10 +282,16 @@ struct AdvanceStrands {
     }
     finish_row(pack, count - 1, n[0], row[0], f1, f2, sweep);
   }
+  TRIBO_HD JointLaw<T> law_at(const StrandPack<Real>& pack, Index i) const {
+    constexpr int count = static_cast<int>(RodRow::count);
+    T constants[count];
+    for (int c = 0; c < count; ++c) constants[c] = pack.load(shape.rows, count, i, c);
+    return joint_law(constants);
+  }
 
   TRIBO_HD void finish_row(const StrandPack<Real>& pack, Index i, const Node& n, const BandRow<T>& row,
                            FactorRow<T>& f1, FactorRow<T>& f2, ForwardSweep<T>& sweep) const {
-    if (!implicit) {
+    if (!forces.implicit) {
       const T inverse_mass = n.free / n.mass;
       FactorRow<T> diagonal = FactorRow<T>::zero();  // for what asks for A^-1
       diagonal.D = Sym<T, 3>::isotropic(inverse_mass);
@@ -350,35 +301,176 @@ struct AdvanceStrands {
     }
     const FactorRow<T> f = eliminate(row, f1, f2, n.mass, n.free);
     f.store(pack, factor, i);
-    const Vec<T, 3> y = sweep.next(f, row.r);
-    for (int k = 0; k < 3; ++k) pack.store(solution, 3, i, k, y[k]);
+    PutSolution<Real>{solution}(pack, i, sweep.next(f, row.r));
     f2 = f1;
     f1 = f;
   }
 
-  TRIBO_HD void substitute_back(const StrandPack<Real>& pack, typename BackPipe::Memory& memory) const {
-    finish_stores();
-    const BackRows list{*this};
-    const Index count = pack.group.rows;
-    BackPipe pipe(memory, list, pack, count - 1, -1, count);
-    BackSweep<T> sweep = BackSweep<T>::start();
-    FactorRow<T> f;
-    for (Index i = count - 1; i >= 0; --i) {
-      T n[BackRows::numbers];
-      pipe.next(n);
-      f.set_lower(n + BackRows::lower);
-      Vec<T, 3> scaled, before;
-      for (int k = 0; k < 3; ++k) {
-        scaled[k] = n[BackRows::scaled + k];
-        before[k] = n[BackRows::v + k];
-      }
-      put_velocity(pack, i, n[BackRows::free], before + sweep.next(scaled, f.L1, f.L2));
+  struct PutVelocity {
+    const AdvanceStrands& of;
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv) const {
+      of.put_velocity(pack, i, pack.constant(of.shape.rows, RodRow::free, i), pack.gather(of.shape.v_start, i) + dv);
     }
-  }
-
+  };
   TRIBO_HD void put_velocity(const StrandPack<Real>& pack, Index i, const T& free, const Vec<T, 3>& velocity) const {
     const auto held = free < T(Real(0.5));
     pack.scatter(v, i, any(held) ? select<T>(held, pack.gather(as_const(v), i), velocity) : velocity);
+  }
+};
+
+/// Numbers of a row of the matrix: D, L1, L2, the right-hand side, mass, free.
+inline constexpr int band_numbers = 6 + 9 + 9 + 3 + 2;
+
+/// One row of the matrix, all by itself: what a GPU has threads for. The joints of a vertex are those of its neighbors,
+/// too, so that each is computed three times.
+template <class Real>
+struct AssembleRow {
+  using Forces = StrandForces<Real>;
+  using Node = typename Forces::Node;
+
+  Forces forces;
+  StrandShape<Real> shape;
+  const Index *start, *vertex_strand, *strand_body, *slot;
+  const Index* twisted;  ///< of bodies
+  FieldView<const Real, 3> v;
+  Real* band;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index s = vertex_strand[i];
+    const BandRow<Real> row = twisted[strand_body[s]] != 0 ? assemble<true>(i, s) : assemble<false>(i, s);
+    Real numbers[band_numbers];
+    for (int c = 0; c < 6; ++c) numbers[c] = row.D.s[c];
+    for (int c = 0; c < 9; ++c) numbers[6 + c] = row.L1.m[c / 3][c % 3];
+    for (int c = 0; c < 9; ++c) numbers[15 + c] = row.L2.m[c / 3][c % 3];
+    for (int k = 0; k < 3; ++k) numbers[24 + k] = row.r[k];
+    numbers[27] = constant(i, RodRow::mass);
+    numbers[28] = constant(i, RodRow::free);
+    put_slot(band, slot[i], band_numbers, band_numbers, numbers);
+  }
+
+ private:
+  TRIBO_HD Real constant(Index i, RodRow which, int k = 0) const {
+    return shape.rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which) + k)];
+  }
+  TRIBO_HD static Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
+    return {{field[0][i], field[1][i], field[2][i]}};
+  }
+  TRIBO_HD Node node(Index i) const {
+    Node n;
+    n.point = {at(shape.positions.x, i), at(shape.positions.tail, i)};
+    n.v = at(shape.v_start, i);
+    n.mass = constant(i, RodRow::mass);
+    n.free = constant(i, RodRow::free);
+    n.change = n.free < Real(0.5) ? at(v, i) - n.v : Vec<Real, 3>::zero();
+    return n;
+  }
+  TRIBO_HD JointLaw<Real> law_at(Index i) const {
+    constexpr int count = static_cast<int>(RodRow::count);
+    Real constants[count];
+    take_slot(shape.rows, slot[i], count, count, constants);
+    return joint_law(constants);
+  }
+
+  /// Vertices i - 2 to i + 2, as far as the strand goes.
+  template <bool Framed>
+  TRIBO_HD BandRow<Real> assemble(Index i, Index s) const {
+    const RodWeights<Real> w = forces.weights[strand_body[s]];
+    const Index first = start[s], end = start[s + 1];
+    Node n[5];
+    BandRow<Real> row[5];
+    RodEdge<Real> edge[4];
+    Vec<Real, 3> m[4];
+    TRIBO_UNROLL
+    for (int k = 0; k < 5; ++k) {
+      const Index j = i + k - 2;
+      row[k] = BandRow<Real>::zero();
+      if (j < first || j >= end) continue;
+      n[k] = node(j);
+      if (k == 2) row[k] = forces.begin_row(n[k], w);
+    }
+    TRIBO_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const Index j = i + k - 2;
+      if (j < first || j + 1 >= end) continue;
+      const Real rest = constant(j, RodRow::length);
+      edge[k] = Forces::edge(n[k], n[k + 1], rest);
+      if (k == 1 || k == 2) forces.add_stretch(constant(j, RodRow::stretch), rest, edge[k], w, n + k, row + k);
+      if constexpr (Framed) m[k] = at(shape.director, j);
+    }
+    TRIBO_UNROLL
+    for (int k = 1; k < 4; ++k) {
+      const Index j = i + k - 2;
+      if (j <= first || j + 1 >= end) continue;
+      const RodJoint<Real> joint(edge[k - 1], edge[k]);
+      if constexpr (Framed)
+        forces.add_framed_joint(law_at(j), shape.twist[j], joint, m[k - 1], m[k], w, n + k - 1, row + k - 1);
+      else
+        forces.add_straight_joint(constant(j, RodRow::bend1), joint, w, n + k - 1, row + k - 1);
+    }
+    return row[2];
+  }
+};
+
+/// Rows that `AssembleRow` left become factor and solution.
+template <class Real>
+struct EliminateStrands {
+  using T = ParticlePack<Real>;
+  const Real* band;
+  Real* factor;
+  Real* solution;
+
+  struct Rows {
+    const Real* band;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+      put.row(0, band, band_numbers, row, band_numbers);
+    }
+  };
+  using Pipe = RowPipe<Real, band_numbers, Rows>;
+  union Memory {
+    typename Pipe::Memory forward;
+    typename BackPipe<Real>::Memory back;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    eliminate_rows(pack, memory.forward);
+    substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
+  }
+
+ private:
+  TRIBO_HD void eliminate_rows(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
+    const Rows list{band};
+    const Index count = pack.rows();
+    Pipe pipe(memory, list, pack, 0, 1, count);
+    FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
+    ForwardSweep<T> sweep = ForwardSweep<T>::start();
+    for (Index i = 0; i < count; ++i) {
+      T n[Pipe::numbers];
+      pipe.next(n);
+      BandRow<T> row;
+      for (int c = 0; c < 6; ++c) row.D.s[c] = n[c];
+      for (int c = 0; c < 9; ++c) row.L1.m[c / 3][c % 3] = n[6 + c];
+      for (int c = 0; c < 9; ++c) row.L2.m[c / 3][c % 3] = n[15 + c];
+      for (int k = 0; k < 3; ++k) row.r[k] = n[24 + k];
+      const FactorRow<T> f = eliminate(row, f1, f2, n[27], n[28]);
+      f.store(pack, factor, i);
+      PutSolution<Real>{solution}(pack, i, sweep.next(f, row.r));
+      f2 = f1;
+      f1 = f;
+    }
+  }
+};
+
+template <class Real>
+struct TakeSolution {
+  const Real* inverse_mass;
+  FieldView<const Real, 3> v_start;
+  SlotSolution<Real> solution;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(Index i) const {
+    if (!(inverse_mass[i] > Real(0))) return;
+    const Vec<Real, 3> dv = solution(i);
+    for (int k = 0; k < 3; ++k) v[k][i] = v_start[k][i] + dv[k];
   }
 };
 
@@ -483,23 +575,28 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   for (const RodBody& body : mesh.body) weights.push_back(weights_of<Real>(body, constants.scheme, dt));
   copy_to_device(ex, weights.data(), work.weights, static_cast<Index>(weights.size()));
   work.compliance_valid = false;
-  const Size slots = Size{mesh.rows} * group_width<Real>;
-  work.factor.resize_discard(slots * factor_numbers);
-  work.solution.resize_discard(slots * 3);
+  work.factor.resize_discard(row_array_size<Real>(mesh.rows, factor_numbers));
+  work.solution.resize_discard(row_array_size<Real>(mesh.rows, 3));
   const RodWorkspace<Real>& kept = work;
-  for_each_strand_pack<Real>(ex, "rods", mesh,
-                             AdvanceStrands<Real>{mesh.row.data(),
-                                                  {view(now.x), view(now.x_tail)},
-                                                  view(kept.v_start),
-                                                  view(now.director),
-                                                  now.twist.c[0].data(),
-                                                  kept.weights.data(),
-                                                  constants.gravity,
-                                                  static_cast<Real>(dt),
-                                                  constants.scheme != RodScheme::explicit_euler,
-                                                  work.factor.data(),
-                                                  work.solution.data(),
-                                                  view(state.v)});
+  const StrandForces<Real> forces{kept.weights.data(), constants.gravity, static_cast<Real>(dt),
+                                  constants.scheme != RodScheme::explicit_euler};
+  const StrandShape<Real> shape{mesh.row.data(), {view(now.x), view(now.x_tail)}, view(kept.v_start), view(now.director),
+                                now.twist.c[0].data()};
+  if constexpr (fetches_ahead) {
+    work.band.resize_discard(row_array_size<Real>(mesh.rows, band_numbers));
+    parallel_for(ex, "rods", mesh.vertices,
+                 AssembleRow<Real>{forces, shape, mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
+                                   mesh.slot.data(), mesh.body_twisted.data(), view(now.v), work.band.data()});
+    for_each_strand_pack<Real>(
+        ex, "rods", mesh, EliminateStrands<Real>{work.band.data(), work.factor.data(), work.solution.data()});
+    parallel_for(ex, "rods", mesh.vertices,
+                 TakeSolution<Real>{mesh.inverse_mass.data(), view(kept.v_start),
+                                    {mesh.slot.data(), work.solution.data()}, view(state.v)});
+  } else {
+    for_each_strand_pack<Real>(
+        ex, "rods", mesh,
+        AdvanceStrands<Real>{forces, shape, work.factor.data(), work.solution.data(), view(state.v)});
+  }
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                   \

@@ -13,6 +13,31 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 inline constexpr int group_width = pack_width<Real> > 1 ? pack_width<Real> : 32;
 
+/// Numbers of a row that lie side by side: on the GPU as many of one strand as a thread fetches at once; on the CPU one
+/// number of all strands after the other.
+template <class Real>
+inline constexpr int row_piece = pack_width<Real> > 1 ? 1 : static_cast<int>(16 / sizeof(Real));
+/// Of each strand in arrays by rows of N numbers.
+template <class Real>
+inline constexpr int row_pieces(int N) {
+  return (N + row_piece<Real> - 1) / row_piece<Real>;
+}
+template <class Real>
+inline Size row_array_size(Index rows, int N) {
+  return Size{rows} * group_width<Real> * row_pieces<Real>(N) * row_piece<Real>;
+}
+/// Where number c of N is.
+template <class Real>
+TRIBO_HD Size row_place(Index row, Index lane, int N, int c) {
+  constexpr int P = row_piece<Real>;
+  return ((Size{row} * ((N + P - 1) / P) + c / P) * group_width<Real> + lane) * P + c % P;
+}
+/// Of a vertex by its slot, group_width x row + lane.
+template <class Real>
+TRIBO_HD Size slot_place(Index slot, int N, int c) {
+  return row_place<Real>(slot / group_width<Real>, slot % group_width<Real>, N, c);
+}
+
 template <class Real>
 struct StrandPack {
   using T = ParticlePack<Real>;
@@ -35,9 +60,9 @@ struct StrandPack {
   }
 
   /// Where number c of N of a row is, for the first lane.
-  TRIBO_HD Size at(int N, Index row, int c) const {
-    return ((Size{group.first_row} + row) * N + c) * group_width<Real> + lane;
-  }
+  TRIBO_HD Size at(int N, Index row, int c) const { return row_place<Real>(group.first_row + row, lane, N, c); }
+  /// Rows to go through: those of the longest strand.
+  TRIBO_HD Index rows() const { return W == 1 ? last[0] + 1 : group.rows; }
   TRIBO_HD T load(const Real* rows, int N, Index row, int c) const { return load_pack<Real>(rows + at(N, row, c), W); }
   TRIBO_HD void store(Real* rows, int N, Index row, int c, const T& value) const {
     store_pack<Real>(rows + at(N, row, c), value, W);
