@@ -14,6 +14,13 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
+/// Steps of strands: dt_max by quarter powers of two, and as before where that is two thirds of what is allowed. Stiff
+/// modes of the lossless scheme of rods take energy from every change of dt.
+double next_pace(double before, double allowed, double dt_max) {
+  if (before <= allowed && allowed < 1.5 * before) return before;
+  return dt_max * std::exp2(0.25 * std::floor(4 * std::log2(allowed / dt_max)));
+}
+
 /// Tells the clock of stages what belongs to a step.
 class StepScope {
  public:
@@ -333,8 +340,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     const double speed = collider.motion.max_speed(state_.time, report.dt, radius_of(collider));
     if (speed > 0) bound(way_of_colliders / speed, "collider");
   }
-  // Steps by powers of two: stiff modes of the lossless scheme of rods take energy from every change of dt.
-  if (!rods_.empty()) report.dt = time.dt_max * std::exp2(std::floor(std::log2(report.dt / time.dt_max)));
+  if (!rods_.empty()) report.dt = rods_.state.pace = next_pace(rods_.state.pace, report.dt, time.dt_max);
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}, {}};

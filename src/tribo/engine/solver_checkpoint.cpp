@@ -114,6 +114,7 @@ std::uint64_t Solver<Real, D>::state_hash() {
   if (!rods_.empty()) {
     add_numbers(&rods_.state.stable_dt, 1);
     add_numbers(&rods_.state.speed, 1);
+    add_numbers(&rods_.state.pace, 1);
     each_column(rods_.state, [&](const char*, auto& field) {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
     });
@@ -157,8 +158,10 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
     each_column(solids_.state,
                 [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
   }
-  if (!rods_.empty())
+  if (!rods_.empty()) {
+    visit("rod.pace", DType::f64, 1, &rods_.state.pace);
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
+  }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
     const double drift = bundle.drift();
     visit("bundle.drift", DType::f64, 1, &drift);
@@ -218,8 +221,10 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     each_column(solids_.state,
                 [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   }
-  if (!rods_.empty())
+  if (!rods_.empty()) {
+    rods_.state.pace = expect_array<double>(checkpoint, "rod.pace", 1)[0];
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
+  }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
     bundle.each_saved_column([&](const char* name, auto& field) { take(bundle.count(), name, field); });
     const std::span<const Index> data = expect_array<Index>(checkpoint, "bundle.bins", -1);

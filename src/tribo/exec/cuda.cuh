@@ -343,9 +343,10 @@ __global__ void for_kernel(Index n, const Kernel kernel) {
 template <class Kernel>
 void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {
   if (n == 0) return;
-  // Few items, which then are large ones like strands, go to as many multiprocessors as there are warps.
+  // Few items, which then are large ones like strands, go to as many multiprocessors as there are warps; small blocks,
+  // since kernels of laws have so many registers that only a few of them fit.
   constexpr Index few = 1 << 14;
-  const unsigned threads = n <= few ? 32 : 256, count = static_cast<unsigned>(n);
+  const unsigned threads = n <= few ? 32 : 128, count = static_cast<unsigned>(n);
   ex.run(label, [&] {
     for_kernel<<<(count + threads - 1) / threads, threads, 0, ex.stream()>>>(n, kernel);
     check(cudaGetLastError(), label);

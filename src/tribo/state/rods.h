@@ -24,6 +24,7 @@ struct RodState {
   Index count = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit forces at the present shape (formulas E.7) [s]
+  double pace = 0;       ///< last step but for frames' ends; the next is alike if it may [s]
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"rod.x", &RodState::x}, NamedColumn{"rod.x_tail", &RodState::x_tail},

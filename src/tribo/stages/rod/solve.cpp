@@ -201,13 +201,14 @@ struct InvertBand {
   TRIBO_HD void put(const StrandPack<Real>& pack, Index row, const Mat<T, 3>& own, const Mat<T, 3>& next) const {
     for (int l = 0; l < pack.W; ++l) {
       if (row >= pack.end[l]) continue;
-      SegmentCompliance<Real>& out = compliance[pack.vertex[l] + row];
+      SegmentCompliance<Real> out;
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
           if (i <= j) out.own[Sym<Real, 3>::at(i, j)] = lane(own(i, j), l);
           out.next[3 * i + j] = lane(next(i, j), l);
         }
       out.pad = Real(0);
+      compliance[pack.vertex[l] + row] = out;  // at once
     }
   }
 };
