@@ -22,13 +22,6 @@ void CurveParticles<Real>::load(Exec& ex, const Model& model, const ParticleSeed
 }
 
 template <class Real>
-int CurveParticles<Real>::object_of(Index element) const {
-  for (const CurveBody& body : mesh_.body)
-    if (element < body.elements.end) return body.object;
-  return 0;
-}
-
-template <class Real>
 void CurveParticles<Real>::evaluate(Exec& ex, const State<Real, 3>& particles) {
   find_curves(ex, mesh_, particles, work_);
   const CurveBounds bounds = evaluate_curves(ex, mesh_, strands.mesh, dx_, particles, strands.state, work_);

@@ -18,7 +18,7 @@ class CurveParticles {
   Index particles() const { return mesh_.vertices + mesh_.elements; }
   /// The frames of strands belong to the state.
   bool framed() const { return strands.mesh.twisted; }
-  int object_of(Index element) const;
+  int object_of(Index element) const { return object_at(mesh_.body, &CurveBody::elements, element); }
 
   double stable_dt() const { return stable_dt_; }
   /// Of the quickest waves at rest [m/s].

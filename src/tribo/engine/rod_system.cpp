@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/engine/host_vectors.h"
 #include "tribo/stages/confine.h"
 #include "tribo/stages/rod/strand_particles.h"
 
@@ -57,12 +58,8 @@ double RodSystem<Real>::driven_speed(double time, double dt) const {
 template <class Real>
 double RodSystem<Real>::driven_speed() const {
   double fastest = 0;
-  for (std::size_t d = 0; d < constants.drives.size(); ++d) {
-    const Motion& motion = constants.drives[d].motion;
-    const std::vector<Keyframe>& keys = motion.keys();
-    fastest =
-        std::max(fastest, motion.max_speed(keys.front().time, keys.back().time - keys.front().time, drive_radius_[d]));
-  }
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    fastest = std::max(fastest, constants.drives[d].motion.max_speed(drive_radius_[d]));
   return fastest;
 }
 
@@ -111,33 +108,13 @@ void RodSystem<Real>::finish(Exec& ex, double dt) {
 
 template <class Real>
 void RodSystem<Real>::show(Exec& ex, const Model& model, Frame& frame) const {
-  const auto n = static_cast<std::size_t>(mesh.vertices);
-  std::vector<Real> x[3], v[3];
-  for (int k = 0; k < 3; ++k) {
-    x[k].resize(n);
-    v[k].resize(n);
-    copy_to_host(ex, state.x.c[k], x[k].data(), mesh.vertices);
-    copy_to_host(ex, state.v.c[k], v[k].data(), mesh.vertices);
-  }
+  const HostVectors<Real> x(ex, state.x, mesh.vertices), v(ex, state.v, mesh.vertices);
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {
     const RodBody& body = mesh.body[b];
-    std::vector<Real> places, velocities;
-    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
-      for (int k = 0; k < 3; ++k) {
-        places.push_back(x[k][i]);
-        velocities.push_back(v[k][i]);
-      }
-    frame.curves.push_back({model.objects[static_cast<std::size_t>(body.object)].name, make_array<Real>("x", 3, places),
-                            make_array<Real>("v", 3, velocities), make_array<std::int32_t>("sizes", 1, sizes_[b]),
+    frame.curves.push_back({model.objects[static_cast<std::size_t>(body.object)].name, x.column("x", body.vertices),
+                            v.column("v", body.vertices), make_array<std::int32_t>("sizes", 1, sizes_[b]),
                             make_array<Real>("radius", 1, radius_[b])});
   }
-}
-
-template <class Real>
-int RodSystem<Real>::object_of(Index vertex) const {
-  for (const RodBody& body : mesh.body)
-    if (vertex < body.vertices.end) return body.object;
-  return 0;
 }
 
 template <class Real>

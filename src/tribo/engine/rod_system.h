@@ -62,7 +62,7 @@ class RodSystem {
 
   /// What observers see: every strand with its radius.
   void show(Exec& ex, const Model& model, Frame& frame) const;
-  int object_of(Index vertex) const;
+  int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
   std::size_t bytes() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tribo/core/cast_numbers.h"
+#include "tribo/engine/host_vectors.h"
 #include "tribo/models/elastic/invertible.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -73,11 +74,8 @@ double SolidSystem<Real>::driven_speed(double time, double dt) const {
 template <class Real>
 double SolidSystem<Real>::driven_speed() const {
   double fastest = 0;
-  for (std::size_t d = 0; d < constants.drives.size(); ++d) {
-    const std::vector<Keyframe>& keys = constants.drives[d].keys();
-    fastest = std::max(fastest, constants.drives[d].max_speed(keys.front().time, keys.back().time - keys.front().time,
-                                                              drive_radius_[d]));
-  }
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    fastest = std::max(fastest, constants.drives[d].max_speed(drive_radius_[d]));
   return fastest;
 }
 
@@ -141,23 +139,10 @@ void SolidSystem<Real>::finish(Exec& ex, const typename Colliders<Real, 3>::View
 
 template <class Real>
 void SolidSystem<Real>::show(Exec& ex, const Model& model, bool tets, Frame& frame) const {
-  const auto n = static_cast<std::size_t>(mesh.vertices);
-  std::vector<Real> x[3], v[3];
-  for (int k = 0; k < 3; ++k) {
-    x[k].resize(n);
-    v[k].resize(n);
-    copy_to_host(ex, state.x.c[k], x[k].data(), mesh.vertices);
-    copy_to_host(ex, state.v.c[k], v[k].data(), mesh.vertices);
-  }
+  const HostVectors<Real> x(ex, state.x, mesh.vertices), v(ex, state.v, mesh.vertices);
   const auto name = [&](std::size_t b) { return model.objects[static_cast<std::size_t>(mesh.body[b].object)].name; };
   for (std::size_t b = 0; b < skins_.size(); ++b) {
-    std::vector<Real> places, velocities;
-    for (const Index vertex : skins_[b].vertices)
-      for (int k = 0; k < 3; ++k) {
-        places.push_back(x[k][static_cast<std::size_t>(vertex)]);
-        velocities.push_back(v[k][static_cast<std::size_t>(vertex)]);
-      }
-    frame.meshes.push_back({name(b), make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
+    frame.meshes.push_back({name(b), x.column("x", skins_[b].vertices), v.column("v", skins_[b].vertices),
                             make_array<std::int32_t>("triangles", 3, skins_[b].triangles)});
   }
   if (!tets) return;
@@ -170,32 +155,17 @@ void SolidSystem<Real>::show(Exec& ex, const Model& model, bool tets, Frame& fra
   }
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {
     const SolidBody& body = mesh.body[b];
-    std::vector<Real> places, velocities, ratio;
+    std::vector<Real> ratio;
     std::vector<std::int32_t> own;
-    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
-      for (int k = 0; k < 3; ++k) {
-        places.push_back(x[k][i]);
-        velocities.push_back(v[k][i]);
-      }
     for (auto t = static_cast<std::size_t>(body.tets.begin); t < static_cast<std::size_t>(body.tets.end); ++t) {
       Vec<double, 3> edge[3];
-      for (int k = 0; k < 3; ++k)
-        for (int a = 0; a < 3; ++a)
-          edge[k][a] = static_cast<double>(x[a][static_cast<std::size_t>(corner[k + 1][t])]) -
-                       static_cast<double>(x[a][static_cast<std::size_t>(corner[0][t])]);
+      for (int k = 0; k < 3; ++k) edge[k] = cast<double>(x[corner[k + 1][t]]) - cast<double>(x[corner[0][t]]);
       ratio.push_back(static_cast<Real>(dot(cross(edge[0], edge[1]), edge[2]) / (6 * static_cast<double>(volume[t]))));
       for (int k = 0; k < 4; ++k) own.push_back(corner[k][t] - body.vertices.begin);
     }
-    frame.tets.push_back({name(b), make_array<Real>("x", 3, places), make_array<Real>("v", 3, velocities),
+    frame.tets.push_back({name(b), x.column("x", body.vertices), v.column("v", body.vertices),
                           make_array<std::int32_t>("tets", 4, own), make_array<Real>("J", 1, ratio)});
   }
-}
-
-template <class Real>
-int SolidSystem<Real>::object_of(Index vertex) const {
-  for (const SolidBody& body : mesh.body)
-    if (vertex < body.vertices.end) return body.object;
-  return 0;
 }
 
 template <class Real>

@@ -51,7 +51,7 @@ class SolidSystem {
 
   /// What observers see: boundaries, and with `tets` the inside of bodies, too.
   void show(Exec& ex, const Model& model, bool tets, Frame& frame) const;
-  int object_of(Index vertex) const;
+  int object_of(Index vertex) const { return object_at(mesh.body, &SolidBody::vertices, vertex); }
   std::size_t bytes() const;
 
  private:

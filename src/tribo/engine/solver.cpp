@@ -132,11 +132,8 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   }
   // what colliders, drives and emitters can do
   double driven = std::max({solids_.driven_speed(), rods_.driven_speed(), vertices_.curves.driven_speed()});
-  for (const ColliderSpec& collider : model_.colliders) {
-    const std::vector<Keyframe>& keys = collider.motion.keys();
-    driven = std::max(driven, collider.motion.max_speed(keys.front().time, keys.back().time - keys.front().time,
-                                                        radius_of(collider)));
-  }
+  for (const ColliderSpec& collider : model_.colliders)
+    driven = std::max(driven, collider.motion.max_speed(radius_of(collider)));
   for (const Emitter& emitter : emitters_)
     driven = std::max({driven, emitter.jet.speed(), std::sqrt(emitter.wave_speed2)});
   if constexpr (D == 3) {

@@ -13,8 +13,6 @@
 namespace tribo {
 namespace {
 
-constexpr double most_strands = 2e7;
-
 /// A direction of unit length.
 Vec<double, 3> read_direction(ParamReader& in, const char* key, const char* doc, const Vec<double, 3>& fallback) {
   const Vec<double, 3> v = in.vector(key, "1", anything(), doc, fallback);

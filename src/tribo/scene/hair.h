@@ -18,6 +18,8 @@
 
 namespace tribo {
 
+inline constexpr double most_strands = 2e7;  ///< of an object
+
 /// Strands from a file (mesh/strand_file.h).
 struct StrandFileSpec {
   static constexpr const char* name = "file";

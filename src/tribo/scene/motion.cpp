@@ -164,4 +164,8 @@ double Motion::max_speed(double time, double dt, double radius) const {
   return fastest;
 }
 
+double Motion::max_speed(double radius) const {
+  return max_speed(keys_.front().time, keys_.back().time - keys_.front().time, radius);
+}
+
 }  // namespace tribo

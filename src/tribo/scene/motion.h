@@ -52,6 +52,8 @@ class Motion {
   /// Largest speed of any point within `radius` of the frame's origin during [time, time + dt]: for the CFL bound
   /// [m/s].
   double max_speed(double time, double dt, double radius) const;
+  /// The same at any time.
+  double max_speed(double radius) const;
   const std::vector<Keyframe>& keys() const { return keys_; }
 
  private:

@@ -20,7 +20,6 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
   StrandRules rules;
   rules.name = "object '" + object.name + "'";
   rules.object = static_cast<int>(o);
-  rules.material_index = object.material;
   rules.method = hair.method;
   rules.material = hair.material;
   rules.friction = hair.friction;

@@ -18,7 +18,6 @@ namespace {
 
 using Vec3 = Vec<double, 3>;
 constexpr double pi = std::numbers::pi;
-constexpr double most_strands = 2e7;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ExitCode::bad_input, message); }
 

@@ -174,7 +174,6 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
   if (seed.start.empty()) seed.start.push_back(0);
   RodBody body;
   body.object = rules.object;
-  body.material = rules.material_index;
   body.method = rules.method;
   body.friction = rules.friction;
   body.bend_damping = rules.material.bend_damping;

@@ -21,7 +21,6 @@ namespace tribo {
 /// One object of hair.
 struct RodBody {
   int object = 0;  ///< index into Model::objects
-  int material = 0;
   Run strands, vertices;
   double friction = 0;                                     ///< Coulomb coefficient
   double grid_friction = 0;                                ///< c_F of Han 2019, sec. 3.2: of strands in bulk
@@ -93,7 +92,6 @@ struct RodSeed {
 struct StrandRules {
   std::string name = "hair";  ///< for messages
   int object = 0;
-  int material_index = 0;
   HairMethod method = HairMethod::hybrid;
   RodMaterial material;
   double radius = 4e-5;  ///< where strands have none of their own [m]

@@ -18,6 +18,14 @@ struct Run {
   std::int32_t end = 0;
 };
 
+/// The object whose body item i belongs to, by the runs that bodies have one after the other.
+template <class Body>
+int object_at(const std::vector<Body>& bodies, Run Body::*run, std::int32_t i) {
+  for (const Body& body : bodies)
+    if (i < (body.*run).end) return body.object;
+  return 0;
+}
+
 struct SolidBody {
   int object = 0;  ///< index into Model::objects
   int material = 0;

@@ -11,11 +11,6 @@ namespace {
 
 using Vec3 = Vec<double, 3>;
 
-double largest_speed(const Motion& motion, double radius) {
-  const std::vector<Keyframe>& keys = motion.keys();
-  return keys.size() < 2 ? 0 : motion.max_speed(keys.front().time, keys.back().time - keys.front().time, radius);
-}
-
 bool is_in_collider(const Scene& scene, const Vec3& x) {
   return std::any_of(scene.colliders.begin(), scene.colliders.end(), [&](const ColliderSpec& collider) {
     const Pose pose = collider.motion.pose(0);
@@ -73,11 +68,11 @@ double expected_impact_speed(const Scene& scene, const RodSeed& seed) {
     radius[d] = std::max(radius[d], std::sqrt(squared_norm(seed.x[i] - seed.drives[d].start.at)));
   }
   for (std::size_t d = 0; d < seed.drives.size(); ++d)
-    driven = std::max(driven, largest_speed(seed.drives[d].motion, radius[d]));
+    driven = std::max(driven, seed.drives[d].motion.max_speed(radius[d]));
   for (const ColliderSpec& collider : scene.colliders) {
     const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);
     const double reach = bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
-    driven = std::max(driven, largest_speed(collider.motion, reach));
+    driven = std::max(driven, collider.motion.max_speed(reach));
   }
   const double g = std::sqrt(squared_norm(scene.gravity));
   const double fall = g > 0 ? fall_height(scene, seed, (1 / g) * scene.gravity) : 0;

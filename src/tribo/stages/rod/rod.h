@@ -144,10 +144,6 @@ template <class Real>
 std::vector<ObjectSums> measure_rods(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh,
                                      const RodState<Real>& state);
 
-/// Largest strain of a segment, of either sign.
-template <class Real>
-double largest_strain(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state);
-
 #define TRIBO_FOR_EACH_ROD_REAL(instantiate) instantiate(float) instantiate(double)
 
 }  // namespace tribo::TRIBO_BACKEND

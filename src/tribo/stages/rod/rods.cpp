@@ -135,23 +135,6 @@ struct SumStrand {
   }
 };
 
-template <class Real>
-struct StrainOfEdge {
-  FieldView<const Real, 3> x, tail;
-  const Real* length;
-  TRIBO_HD double operator()(Index i) const {
-    if (!(length[i] > Real(0))) return 0;
-    Vec<double, 3> e;
-    for (int k = 0; k < 3; ++k)
-      e[k] = (static_cast<double>(x[k][i + 1]) - static_cast<double>(x[k][i])) +
-             (static_cast<double>(tail[k][i + 1]) - static_cast<double>(tail[k][i]));
-    return abs(sqrt(squared_norm(e)) / static_cast<double>(length[i]) - 1);
-  }
-};
-struct Larger {
-  TRIBO_HD double operator()(double a, double b) const { return a > b ? a : b; }
-};
-
 }  // namespace
 
 template <class Real>
@@ -283,17 +266,10 @@ std::vector<ObjectSums> measure_rods(Exec& ex, const RodConstants<Real>& constan
   return sums;
 }
 
-template <class Real>
-double largest_strain(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state) {
-  return reduce(ex, "measure", mesh.vertices, 0.0,
-                StrainOfEdge<Real>{view(state.x), view(state.x_tail), mesh.length.data()}, Larger{});
-}
-
 #define TRIBO_INSTANTIATE(Real)                                                                         \
   template void load_rods(Exec&, const RodSeed&, RodMesh<Real>&, RodState<Real>&);                      \
   template std::vector<ObjectSums> measure_rods(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, \
-                                                const RodState<Real>&);                                 \
-  template double largest_strain(Exec&, const RodMesh<Real>&, const RodState<Real>&);
+                                                const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 
