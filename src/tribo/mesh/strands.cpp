@@ -57,6 +57,104 @@ Strands resampled_by(const Strands& strands, const Segments& segments) {
   return out;
 }
 
+/// Minimum of |a + s u - c - t v|^2 on the unit square: that of the lines, brought into the square one parameter after
+/// the other.
+struct Nearest {
+  double s, t, distance;
+};
+Nearest nearest_of(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
+  const Vec3 u = b - a, v = d - c, w = a - c;
+  const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), uw = dot(u, w), vw = dot(v, w);
+  const double det = uu * vv - uv * uv;
+  double s = det > 1e-14 * uu * vv ? std::clamp((uv * vw - vv * uw) / det, 0.0, 1.0) : 0.0;
+  double t = vv > 0 ? (uv * s + vw) / vv : 0;
+  if (t < 0 || t > 1) {
+    t = std::clamp(t, 0.0, 1.0);
+    s = uu > 0 ? std::clamp((uv * t - uw) / uu, 0.0, 1.0) : 0;
+  }
+  return {s, t, norm(w + s * u - t * v)};
+}
+
+/// Of the pairs of segments of different strands for which `rank(distance, thickness)` is below `bound`, the one for
+/// which it is least; none of them is farther apart than `reach`.
+template <class Rank>
+StrandGap least_gap(const Strands& strands, double reach, double bound, const Rank& rank) {
+  struct Segment {
+    std::size_t first;  ///< point
+    std::int32_t strand;
+  };
+  const auto radius_at = [&](const Segment& segment, double share) {
+    if (strands.radius.empty()) return 0.0;
+    return (1 - share) * strands.radius[segment.first] + share * strands.radius[segment.first + 1];
+  };
+  std::vector<Segment> segments;
+  double length = 0;
+  for (std::size_t s = 0; s < strand_count(strands); ++s)
+    for (auto i = static_cast<std::size_t>(strands.start[s]); i + 1 < static_cast<std::size_t>(strands.start[s + 1]); ++i) {
+      segments.push_back({i, static_cast<std::int32_t>(s)});
+      length += norm(strands.points[i + 1] - strands.points[i]);
+    }
+  // Each segment is in the cells that its box reaches, widened by the reach; two that are within it share the cell
+  // that the larger of their low corners lies in, where they are counted once.
+  const double cell = length / std::max(1.0, static_cast<double>(segments.size())) + reach;
+  struct Entry {
+    std::int64_t x, y, z;
+    std::uint32_t segment;
+  };
+  struct Box {
+    std::int64_t low[3], high[3];
+  };
+  std::vector<Entry> entries;
+  std::vector<Box> boxes(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const auto [low, high] = std::minmax(strands.points[segments[i].first][k], strands.points[segments[i].first + 1][k]);
+      boxes[i].low[k] = static_cast<std::int64_t>(std::floor((low - 0.5 * reach) / cell));
+      boxes[i].high[k] = static_cast<std::int64_t>(std::floor((high + 0.5 * reach) / cell));
+    }
+    for (std::int64_t x = boxes[i].low[0]; x <= boxes[i].high[0]; ++x)
+      for (std::int64_t y = boxes[i].low[1]; y <= boxes[i].high[1]; ++y)
+        for (std::int64_t z = boxes[i].low[2]; z <= boxes[i].high[2]; ++z)
+          entries.push_back({x, y, z, static_cast<std::uint32_t>(i)});
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
+  });
+  StrandGap gap;
+  gap.distance = reach;
+  double least = bound;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& e = entries[i];
+    const Box& box = boxes[e.segment];
+    for (std::size_t j = i + 1; j < entries.size(); ++j) {
+      const Entry& f = entries[j];
+      if (f.x != e.x || f.y != e.y || f.z != e.z) break;
+      const Segment &one = segments[e.segment], &other = segments[f.segment];
+      if (one.strand == other.strand) continue;
+      const Box& other_box = boxes[f.segment];
+      const std::int64_t here[3] = {e.x, e.y, e.z};
+      bool first = true;
+      for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
+      if (!first) continue;
+      const Nearest near = nearest_of(strands.points[one.first], strands.points[one.first + 1],
+                                      strands.points[other.first], strands.points[other.first + 1]);
+      const double thickness = radius_at(one, near.s) + radius_at(other, near.t),
+                   value = rank(near.distance, thickness);
+      if (!(value < bound)) continue;
+      ++gap.pair_count;
+      const auto [low, high] = std::minmax(one.strand, other.strand);
+      if (std::tie(value, low, high) < std::tie(least, gap.one, gap.other)) {
+        least = value;
+        gap.distance = near.distance;
+        gap.thickness = thickness;
+        gap.one = low;
+        gap.other = high;
+      }
+    }
+  }
+  return gap;
+}
+
 }  // namespace
 
 void add_strand(Strands& strands, std::span<const Vec3> points, std::span<const double> radius) {
@@ -89,87 +187,17 @@ Strands resampled(const Strands& strands, std::size_t segments) {
 }
 
 double segment_distance(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
-  // Minimum of |a + s u - c - t v|^2 on the unit square: that of the lines, brought into the square one parameter after
-  // the other.
-  const Vec3 u = b - a, v = d - c, w = a - c;
-  const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), uw = dot(u, w), vw = dot(v, w);
-  const double det = uu * vv - uv * uv;
-  double s = det > 1e-14 * uu * vv ? std::clamp((uv * vw - vv * uw) / det, 0.0, 1.0) : 0.0;
-  double t = vv > 0 ? (uv * s + vw) / vv : 0;
-  if (t < 0 || t > 1) {
-    t = std::clamp(t, 0.0, 1.0);
-    s = uu > 0 ? std::clamp((uv * t - uw) / uu, 0.0, 1.0) : 0;
-  }
-  return norm(w + s * u - t * v);
+  return nearest_of(a, b, c, d).distance;
 }
 
 StrandGap closest_strands(const Strands& strands, double reach) {
-  struct Segment {
-    Vec3 a, b;
-    std::int32_t strand;
-  };
-  std::vector<Segment> segments;
-  double length = 0;
-  for (std::size_t s = 0; s < strand_count(strands); ++s) {
-    const std::span<const Vec3> points = strand_points(strands, s);
-    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-      segments.push_back({points[i], points[i + 1], static_cast<std::int32_t>(s)});
-      length += norm(points[i + 1] - points[i]);
-    }
-  }
-  // Each segment is in the cells that its box reaches, widened by the reach; two that are within it share the cell
-  // that the larger of their low corners lies in, where they are counted once.
-  const double cell = length / std::max(1.0, static_cast<double>(segments.size())) + reach;
-  struct Entry {
-    std::int64_t x, y, z;
-    std::uint32_t segment;
-  };
-  struct Box {
-    std::int64_t low[3], high[3];
-  };
-  std::vector<Entry> entries;
-  std::vector<Box> boxes(segments.size());
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    for (int k = 0; k < 3; ++k) {
-      const auto [low, high] = std::minmax(segments[i].a[k], segments[i].b[k]);
-      boxes[i].low[k] = static_cast<std::int64_t>(std::floor((low - 0.5 * reach) / cell));
-      boxes[i].high[k] = static_cast<std::int64_t>(std::floor((high + 0.5 * reach) / cell));
-    }
-    for (std::int64_t x = boxes[i].low[0]; x <= boxes[i].high[0]; ++x)
-      for (std::int64_t y = boxes[i].low[1]; y <= boxes[i].high[1]; ++y)
-        for (std::int64_t z = boxes[i].low[2]; z <= boxes[i].high[2]; ++z)
-          entries.push_back({x, y, z, static_cast<std::uint32_t>(i)});
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
-  });
-  StrandGap gap;
-  gap.distance = reach;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Entry& e = entries[i];
-    const Box& box = boxes[e.segment];
-    for (std::size_t j = i + 1; j < entries.size(); ++j) {
-      const Entry& f = entries[j];
-      if (f.x != e.x || f.y != e.y || f.z != e.z) break;
-      const Segment &one = segments[e.segment], &other = segments[f.segment];
-      if (one.strand == other.strand) continue;
-      const Box& other_box = boxes[f.segment];
-      const std::int64_t here[3] = {e.x, e.y, e.z};
-      bool first = true;
-      for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
-      if (!first) continue;
-      const double d = segment_distance(one.a, one.b, other.a, other.b);
-      if (!(d < reach)) continue;
-      ++gap.pair_count;
-      const auto [low, high] = std::minmax(one.strand, other.strand);
-      if (std::tie(d, low, high) < std::tie(gap.distance, gap.one, gap.other) || gap.one < 0) {
-        gap.distance = d;
-        gap.one = low;
-        gap.other = high;
-      }
-    }
-  }
-  return gap;
+  return least_gap(strands, reach, reach, [](double distance, double) { return distance; });
+}
+
+StrandGap overlapping_strands(const Strands& strands) {
+  if (strands.radius.empty()) return {};
+  const double thickest = 2 * *std::max_element(strands.radius.begin(), strands.radius.end());
+  return least_gap(strands, thickest, 0, [](double distance, double thickness) { return distance - thickness; });
 }
 
 }  // namespace tribo

@@ -42,11 +42,15 @@ double segment_distance(const Vec<double, 3>& a, const Vec<double, 3>& b, const 
 /// Where two strands come nearest to each other.
 struct StrandGap {
   double distance = 0;          ///< between the center lines [m]
+  double thickness = 0;         ///< sum of the radii there, where strands have any [m]
   std::int32_t one = -1;        ///< the strands; -1 when none are nearer than the reach
   std::int32_t other = -1;      ///< > one
   std::int64_t pair_count = 0;  ///< pairs of segments of different strands within the reach
 };
 /// Of all pairs of strands nearer than `reach` > 0. Linear in the number of segments while few are within reach.
 StrandGap closest_strands(const Strands& strands, double reach);
+/// Of all pairs of strands that overlap: nearer than the radii are thick where they are nearest, as contact takes them.
+/// The two that do so most. Strands must have radii.
+StrandGap overlapping_strands(const Strands& strands);
 
 }  // namespace tribo

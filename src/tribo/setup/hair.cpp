@@ -67,15 +67,20 @@ std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids,
 }
 
 /// All strands of a scene meet, whatever object they belong to.
-void warn_of_contact(const Strands& all, std::vector<std::string>& warnings) {
-  const double thickest = 2 * *std::max_element(all.radius.begin(), all.radius.end());
-  const StrandGap gap = closest_strands(all, thickest);
+void warn_of_contact(const Scene& scene, const RodSeed& seed, const Strands& all, std::vector<std::string>& warnings) {
+  const StrandGap gap = overlapping_strands(all);
   if (gap.pair_count == 0) return;
+  const auto named = [&](std::int32_t strand) {
+    const auto body = std::find_if(seed.bodies.begin(), seed.bodies.end(),
+                                   [&](const RodBody& one) { return strand < one.strands.end; });
+    return fmt::format("strand {} of '{}'", strand - body->strands.begin,
+                       scene.objects[static_cast<std::size_t>(body->object)].name);
+  };
   warnings.push_back(fmt::format(
-      "{} pairs of segments begin nearer to each other than strands are thick, {:.3g} m; the nearest, of strands {} "
-      "and "
-      "{}, are {:.3g} m apart: strands that begin crossed stay so; make them thinner, fewer, or use another seed",
-      gap.pair_count, thickest, gap.one, gap.other, gap.distance));
+      "{} pairs of segments begin nearer to each other than they are thick; of those that do so most, {} and {}, center "
+      "lines are {:.3g} m apart and radii {:.3g} m together: strands that begin crossed stay so; make them thinner, "
+      "fewer, or use another seed",
+      gap.pair_count, named(gap.one), named(gap.other), gap.distance, gap.thickness));
 }
 
 /// Free vertices that begin deeper than their radius beyond a collider's surface: what is there is pushed out, or stays
@@ -146,7 +151,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   for (const PairFriction& pair : scene.friction) seed.friction.push_back({pair.one, pair.other, pair.coefficient});
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
-  warn_of_contact(all, warnings);
+  warn_of_contact(scene, seed, all, warnings);
   warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)

@@ -306,7 +306,7 @@ TEST(Strands, TheClosestTwoAreFound) {
             if (d >= reach) continue;
             ++expected.pair_count;
             if (d >= expected.distance) continue;
-            expected = {d, static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), expected.pair_count};
+            expected = {d, 0, static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), expected.pair_count};
           }
     const StrandGap found = closest_strands(s, reach);
     EXPECT_EQ(found.distance, expected.distance);
@@ -314,6 +314,26 @@ TEST(Strands, TheClosestTwoAreFound) {
     EXPECT_EQ(found.other, expected.other);
     EXPECT_EQ(found.pair_count, expected.pair_count);
   }
+}
+
+/// A strand that is thick at its root and thin at its tip touches what its own thickness reaches at that place, no more:
+/// the thickest place of a strand says nothing about its other end.
+TEST(Strands, OverlapByTheRadiiWhereTheyAreNearest) {
+  const auto with_neighbor_at = [](double y) {
+    Strands s;
+    add_strand(s, std::vector<P>{{{0, 0, 0}}, {{0, 1, 0}}, {{0, 2, 0}}}, std::vector<double>{0.1, 0.05, 0.001});
+    add_strand(s, std::vector<P>{{{-1, y, 0.07}}, {{1, y, 0.07}}}, std::vector<double>{0.01, 0.01});
+    return overlapping_strands(s);
+  };
+  EXPECT_EQ(with_neighbor_at(1.9).pair_count, 0);
+  EXPECT_EQ(with_neighbor_at(1.9).one, -1);
+  const StrandGap gap = with_neighbor_at(0.5);
+  EXPECT_EQ(gap.pair_count, 1);
+  EXPECT_EQ(gap.one, 0);
+  EXPECT_EQ(gap.other, 1);
+  EXPECT_NEAR(gap.distance, 0.07, 1e-15);
+  EXPECT_NEAR(gap.thickness, 0.075 + 0.01, 1e-15);
+  EXPECT_EQ(with_neighbor_at(0.81).pair_count, 0);  // 0.0595 + 0.01
 }
 
 /// The closed form against a search on both segments.
