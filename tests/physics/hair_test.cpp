@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "solid_scenes.h"
+#include "tribo/core/errors.h"
+#include "tribo/io/file.h"
+#include "tribo/mesh/strand_file.h"
 
 /// \file
 /// Hair as a scene has it, through the whole program: what mechanics promises of strands that hang, fall, lie and
@@ -266,6 +269,65 @@ TEST(Hair, RootsFollowTheirKeyframes) {
     EXPECT_NEAR(x1[i + 1], 0.11 + x0[i], 1e-5);
     EXPECT_NEAR(x1[i + 2], x0[i + 2], 1e-5);
   }
+}
+
+/// Strands of a file, as the program finds them on the disk.
+std::string written(const Strands& strands, const std::string& name) {
+  const std::string path = testing::TempDir() + "/tribo_hair_test_" + name;
+  write_text(path, strand_file_bytes(strands, name));
+  return path;
+}
+
+/// Promise: hair that tapers to a point, as groomers make it, has the mass of its segments, and lies on the floor at
+/// its radius from root to tip.
+TEST(Hair, TapersToAPoint) {
+  constexpr int segments = 16;
+  Strands cone;
+  std::vector<Vec<double, 3>> points;
+  std::vector<double> radius;
+  for (int i = 0; i <= segments; ++i) {
+    points.push_back({{static_cast<double>(i) / segments, 0.03, 0}});
+    radius.push_back(0.02 * (segments - i) / segments);
+  }
+  add_strand(cone, points, radius);
+  Simulation simulation = simulate(fmt::format(
+      R"({{"tribo": 1, "fps": 20, "duration": 100, "grid": {{"dx": 0.2}}, "time": {{"dt_max": 0.005}},
+           "objects": [{{"type": "hair", "strands": {{"file": "{}"}}, "roots": "free", "youngs_modulus": 1e6,
+                         "density": 1000, "stretch_scale": 1}}],
+           "colliders": [{}]}})",
+      written(cone, "cone.ply"), floor_with(0.5)));
+  ASSERT_EQ(simulation.warnings().size(), 1U);
+  EXPECT_NE(simulation.warnings()[0].find("thinner than 0.1"), std::string::npos) << simulation.warnings()[0];
+  double mass = 0;
+  for (double& r : radius) r = std::max(r, 0.002);
+  for (int i = 0; i < segments; ++i) {
+    const double r = 0.5 * (radius[static_cast<std::size_t>(i)] + radius[static_cast<std::size_t>(i) + 1]);
+    mass += 1000 * pi * r * r / segments;
+  }
+  EXPECT_NEAR(simulation.measure()[0].mass, mass, 1e-6 * mass);
+  run(simulation, 2);
+  const Points x = strand_of(simulation);
+  ASSERT_EQ(x.size(), radius.size());
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i][1], radius[i], 1e-4) << "vertex " << i;
+}
+
+/// Strands that are nowhere thick are refused with a word about what to do.
+TEST(Hair, WithoutAnyThicknessIsRefused) {
+  Strands thin;
+  add_strand(thin, std::vector<Vec<double, 3>>{{{0, 0, 0}}, {{0, 1, 0}}, {{0, 2, 0}}}, std::vector<double>{0, 0, 0});
+  const std::string scene = fmt::format(
+      R"({{"tribo": 1, "duration": 1, "grid": {{"dx": 0.2}},
+           "objects": [{{"type": "hair", "strands": {{"file": "{}"}}}}]}})",
+      written(thin, "thin.ply"));
+  try {
+    simulate(scene);
+    FAIL() << "strands of no thickness";
+  } catch (const SceneError& error) {
+    EXPECT_NE(std::string(error.what()).find("give the key `radius`"), std::string::npos) << error.what();
+  }
+  SimulationOptions thicker;
+  thicker.overrides = {parse_override("/objects/0/radius=1e-3")};
+  EXPECT_NO_THROW(simulate(scene, thicker));
 }
 
 /// Promise: what looks like a mistake is said and still simulated.

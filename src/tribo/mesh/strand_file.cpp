@@ -41,6 +41,20 @@ std::string listed(const std::vector<std::size_t>& strands) {
   return text;
 }
 
+/// Groomers let hair taper to nothing, and what has no thickness has no mass and touches nothing. A tenth of the
+/// thickest place leaves a hundredth of the mass and 1e-4 of the stiffness, more than enough to look pointed and to be
+/// computed with. Strands that are nowhere thick stay as they are. Returns whether it changed any.
+constexpr double least_taper = 0.1;
+bool thicken_tips(std::vector<double>& radius) {
+  const double least = radius.empty() ? 0 : least_taper * *std::max_element(radius.begin(), radius.end());
+  bool changed = false;
+  for (double& r : radius) {
+    changed = changed || r < least;
+    r = std::max(r, least);
+  }
+  return changed;
+}
+
 bool same_place(const Vec3& a, const Vec3& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
 /// Of a strand's points, to find its like.
@@ -151,7 +165,7 @@ std::vector<std::vector<std::size_t>> StrandMaker::joined() const {
 
 StrandFile StrandMaker::finish(double scale) {
   check();
-  std::vector<std::size_t> shortened, without_length, doubled;
+  std::vector<std::size_t> shortened, without_length, doubled, tapered;
   std::multimap<std::uint64_t, std::size_t> known;  // strands by hash
   const std::vector<std::vector<std::size_t>> strands = joined();
   for (std::size_t s = 0; s < strands.size(); ++s) {
@@ -180,12 +194,18 @@ StrandFile StrandMaker::finish(double scale) {
       continue;
     }
     known.emplace(hash, strand_count(out_.strands));
+    if (thicken_tips(radius)) tapered.push_back(s);
     add_strand(out_.strands, points, radius);
   }
   if (!shortened.empty())
     out_.notes.push_back(listed(shortened) + ": points in the same place as the one before are joined with it");
   if (!without_length.empty()) out_.notes.push_back(listed(without_length) + ": left out, of a single point");
   if (!doubled.empty()) out_.notes.push_back(listed(doubled) + ": left out, the same as another one before");
+  if (!tapered.empty())
+    out_.notes.push_back(listed(tapered) +
+                         fmt::format(": points thinner than {} of the thickest of their strand are taken as thick as "
+                                     "that, unless `radius` is given",
+                                     least_taper));
   if (strand_count(out_.strands) == 0)
     fail_in_file(file_, fmt::format("none of its {} strands has any length", strands.size()));
   return std::move(out_);

@@ -22,7 +22,7 @@ struct StrandFile {
 bool is_strand_file_name(const std::string& file);
 
 /// The strands in a file; its extension says how to read it. `bytes` is what the file holds. Every strand has at least
-/// one segment, and every segment a length.
+/// one segment, and every segment a length; no radius is below a tenth of its strand's largest.
 StrandFile parse_strands(std::string_view bytes, double scale, const std::string& file);
 
 /// What a file of that name would hold: .hair (in single precision, no more than 65535 segments a strand), .ply, .vtk,

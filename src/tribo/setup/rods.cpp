@@ -1,5 +1,7 @@
 #include "tribo/setup/rods.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -190,10 +192,12 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
     std::vector<double> radius(points.size(), rules.radius);
     if (!strands.radius.empty()) radius.assign(strands.radius.begin() + from, strands.radius.begin() + to);
     check_strand(rules, s, points);
-    for (const double r : radius)
-      if (!(r > 0) || !std::isfinite(r))
-        throw Error(ExitCode::bad_input, rules.name + ": strand " + std::to_string(s) + " has the radius " +
-                                             std::to_string(r) + "; radii must be positive");
+    for (std::size_t i = 0; i < radius.size(); ++i)
+      if (!(radius[i] > 0) || !std::isfinite(radius[i]))
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{}: strand {} has the radius {} at point {}, and strands of no thickness have neither "
+                                "mass nor contact; give the key `radius`, or mend the file",
+                                rules.name, s, radius[i], i));
     if (!rules.skin.empty()) seed.drives.emplace_back(rules.skin[s]);
     curved = adder.add(points, radius) || curved;
     seed.start.push_back(static_cast<std::int32_t>(seed.x.size()));

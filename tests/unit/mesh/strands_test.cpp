@@ -224,6 +224,17 @@ TEST(StrandFiles, WhatHasNoLengthIsPutRightAndSaid) {
   EXPECT_EQ(complaint(strand_file_bytes(none, "s.ply"), "s.ply"), "s.ply: none of its 1 strands has any length");
 }
 
+/// A tip without thickness would have no stiffness, hardly any mass, and touch nothing.
+TEST(StrandFiles, TipsThatTaperToNothingKeepATenth) {
+  Strands s = three_strands();
+  s.radius = {1, 0.5, 0, 0.25, 0.125, 0, 0, 0, 0};
+  const StrandFile file = parse_strands(strand_file_bytes(s, "s.hair"), 2, "s.hair");
+  EXPECT_EQ(file.strands.radius, (std::vector<double>{2, 1, 0.2, 0.5, 0.25, 0, 0, 0, 0}));
+  EXPECT_EQ(file.notes,
+            (std::vector<std::string>{"strand 1: points thinner than 0.1 of the thickest of their strand are "
+                                      "taken as thick as that, unless `radius` is given"}));
+}
+
 /// Whatever the bytes, there is an answer or a clear word: cut at every place, and with bytes changed at random.
 TEST(StrandFiles, DamageIsNeverACrash) {
   std::mt19937 random(3);
