@@ -43,6 +43,21 @@ void check_strand(const StrandRules& rules, std::size_t strand, const std::vecto
   }
 }
 
+/// Whether a polyline departs from the line through its ends by more than a part of its length that no eye and no
+/// radius of a strand tells from straight. That is a share, the same in millimeters and meters, and above what single
+/// precision leaves of coordinates some times as large as the strand is long.
+bool is_curved(const std::vector<Vec3>& points) {
+  constexpr double straight = 1e-5;
+  double length = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) length += std::sqrt(squared_norm(points[i] - points[i - 1]));
+  const Vec3 chord = points.back() - points.front();
+  const double reach = std::sqrt(squared_norm(chord));
+  if (!(reach > (1 - straight) * length)) return true;  // also where both ends are in one place
+  return std::any_of(points.begin(), points.end(), [&](const Vec3& x) {
+    return squared_norm(cross(x - points.front(), chord)) > std::pow(straight * length * reach, 2);
+  });
+}
+
 /// Frames matter only where something tells directions across the strand apart, or twist is held at both ends.
 bool needs_frames(const StrandRules& rules, bool curved) {
   return rules.material.aspect != 1 || curved || (rules.clamp_root && rules.clamp_tip);
@@ -69,7 +84,6 @@ class StrandAdder {
       edge.emplace_back(points[j + 1] - points[j]);
       section.push_back(section_of(rules_.material, 0.5 * (radius[j] + radius[j + 1])));
     }
-    bool curved = false;
     for (std::size_t i = 0; i < n; ++i) {
       const bool has_edge = i + 1 < n, is_joint = i > 0 && has_edge;
       double mass = 0;
@@ -94,7 +108,6 @@ class StrandAdder {
             rest[2 * j] = at.omega1(j);
             rest[2 * j + 1] = at.omega2(j);
           }
-          curved = curved || squared_norm(joint.kb) > straight * straight;
         }
       }
       seed_.cell.push_back(cell);
@@ -106,12 +119,10 @@ class StrandAdder {
       seed_.twist.push_back(0);
     }
     hold(first, n);
-    return curved;
+    return rules_.keeps_shape && is_curved(points);
   }
 
  private:
-  static constexpr double straight = 1e-9;  ///< turning angle below which a joint counts as such
-
   double cell_of(std::size_t i, std::size_t n, const std::vector<RodEdge<double>>& edge) const {
     double before = 0.5 * edge[i - 1].length, after = 0.5 * edge[i].length;
     if (rules_.half_cells && rules_.clamp_root && i == 1) before = 0;
