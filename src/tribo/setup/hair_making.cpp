@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/mesh/point_tree.h"
 #include "tribo/setup/random.h"
 
 namespace tribo {
@@ -172,11 +173,14 @@ class Growth {
     std::vector<std::size_t> guides;
     if (scalp_.clumps > 0)
       guides = spread_evenly(roots.positions, std::min(count, static_cast<std::size_t>(scalp_.clumps)), roots.area);
+    std::vector<Vec3> guide_roots;
+    for (const std::size_t guide : guides) guide_roots.push_back(roots.positions[guide]);
+    const PointTree tree(std::move(guide_roots));
     std::vector<std::vector<Vec3>> guide_paths(guides.size());
     tbb::parallel_for(std::size_t{0}, guides.size(),
                       [&](std::size_t g) { guide_paths[g] = path(roots, guides[g], guides[g]); });
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-      const std::size_t g = guides.empty() ? 0 : nearest_guide(roots, guides, i);
+      const std::size_t g = guides.empty() ? 0 : tree.nearest(roots.positions[i]);
       std::vector<Vec3> points = path(roots, i, guides.empty() ? i : guides[g]);
       const double length = scalp_.length * (1 - scalp_.length_variation * draw(i, 0));
       if (!guides.empty()) gather(points, guide_paths[g], length);
@@ -194,15 +198,6 @@ class Growth {
  private:
   bool curls() const { return scalp_.curl_radius > 0 && scalp_.curl_pitch > 0; }
   double draw(std::size_t strand, std::uint64_t purpose) const { return random_.at(8 * strand + purpose); }
-
-  static std::size_t nearest_guide(const Roots& roots, const std::vector<std::size_t>& guides, std::size_t i) {
-    std::size_t best = 0;
-    for (std::size_t g = 1; g < guides.size(); ++g)
-      if (squared_norm(roots.positions[guides[g]] - roots.positions[i]) <
-          squared_norm(roots.positions[guides[best]] - roots.positions[i]))
-        best = g;
-    return best;
-  }
 
   /// Where tips are combed to: on the other side of the parting, to the other side.
   Vec3 comb_at(const Vec3& root) const {
