@@ -178,5 +178,20 @@ TEST(HairContact, RootsGoWithTheirSkin) {
   }
 }
 
+/// Promise: hair that was put elsewhere than on its skin is simulated, and said; on its skin and below it is not.
+TEST(HairContact, WarnsOfRootsFarFromTheirSkin) {
+  const auto warnings = [](const std::string& keys) {
+    std::string scene = furry_block(R"("kinematic": true)");
+    scene.replace(scene.find(R"("skin": "block")"), 0, keys);
+    return simulate(scene).warnings();
+  };
+  EXPECT_TRUE(warnings("").empty());
+  EXPECT_TRUE(warnings(R"("at": [0, 0.02, 0], )").empty());
+  const std::vector<std::string> said = warnings(R"("at": [0, 1, 0], )");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("12 of 12 roots of hair 'fur' are far from their skin 'block'"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("by 1 m"), std::string::npos) << said[0];
+}
+
 }  // namespace
 }  // namespace tribo::test

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tribo/core/errors.h"
@@ -64,6 +65,34 @@ std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids,
     root.off = transpose(root.frame) * off;
   }
   return roots;
+}
+
+/// Roots go with their skin at any distance from it. Farther than its triangles are large, beside the depth that
+/// strands were asked to begin at, it is another place or other units than were meant.
+void warn_of_far_roots(const ObjectSpec& object, const SolidSeed& solids, const std::vector<SkinRoot>& roots,
+                       std::vector<std::string>& warnings) {
+  const StrandsSpec& hair = *object.strands;
+  const auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
+  const double depth = scalp ? scalp->root_depth : 0;
+  std::size_t count = 0, farthest = 0;
+  double most = 0;
+  for (std::size_t s = 0; s < roots.size(); ++s) {
+    double edge2 = 0;
+    for (int c = 0; c < 3; ++c)
+      edge2 = std::max(edge2, squared_norm(solids.x[static_cast<std::size_t>(roots[s].corner[c])] -
+                                           solids.x[static_cast<std::size_t>(roots[s].corner[(c + 1) % 3])]));
+    const double distance = std::sqrt(squared_norm(roots[s].off));
+    if (!(distance > std::sqrt(edge2) + depth)) continue;
+    ++count;
+    if (!(distance > most)) continue;
+    most = distance;
+    farthest = s;
+  }
+  if (count > 0)
+    warnings.push_back(fmt::format(
+        "{} of {} roots of hair '{}' are far from their skin '{}', strand {} by {:.3g} m, and go with it at that "
+        "distance; move the hair or the solid by `at`, or check the units of its strands (`scale`)",
+        count, roots.size(), object.name, hair.skin, farthest, most));
 }
 
 /// All strands of a scene meet, whatever object they belong to.
@@ -130,6 +159,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
       if (!hair.skin.empty()) {
         const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s) rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
+        warn_of_far_roots(scene.objects[o], solids, roots, warnings);
         seed.skin.insert(seed.skin.end(), roots.begin(), roots.end());
       }
       add_strands(seed, strands, rules);
