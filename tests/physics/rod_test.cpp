@@ -714,5 +714,21 @@ TEST(Rod, BadStrandsAreNamed) {
             std::string::npos);
 }
 
+/// More strands than arrays by rows have numbers for are refused before anything is made of them, not wrapped around.
+TEST(Rod, RefusesMoreRowsThanHaveNumbers) {
+  RodWorldOf<float> world;
+  RodBody body;
+  body.strands.end = 2;
+  world.seed.bodies = {body};
+  world.seed.start = {0, 170'000'000, 170'000'002};
+  try {
+    world.load();
+    FAIL() << "13 numbers for each of 170 million rows";
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("there can be 165191049; ask for fewer strands"), std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace tribo::TRIBO_BACKEND::test

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
+#include "tribo/core/errors.h"
 #include "tribo/stages/rod/frames.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -30,16 +33,31 @@ std::vector<RodGroup> groups_of(const RodSeed& seed) {
   return groups;
 }
 
+/// Length of RodMesh::row, of which every number needs an Index: there are fewer rows than vertices could have indices.
+/// All strands of a group take as many rows as its longest.
+template <class Real>
+std::size_t row_numbers(const std::vector<RodGroup>& groups) {
+  const Index last = groups.empty() ? 0 : groups.back().first_row + groups.back().rows;
+  const Size count = row_array_size<Real>(last, static_cast<int>(RodRow::count));
+  const Size each = row_array_size<Real>(1, static_cast<int>(RodRow::count)) / group_width<Real>;
+  constexpr Size most = std::numeric_limits<Index>::max();
+  if (count > most)
+    throw DeviceError("strands would take the place of " + std::to_string(count / each) +
+                      " vertices, each as many as the longest of the " + std::to_string(group_width<Real>) +
+                      " it is worked on with, and there can be " + std::to_string(most / each) +
+                      "; ask for fewer strands or longer segments");
+  return static_cast<std::size_t>(count);
+}
+
 /// Whether the edge that begins at a vertex is held, director and all: by one motion at both ends.
 bool holds_edge(const RodSeed& seed, std::size_t i, bool has_edge) {
   return has_edge && seed.drive[i] >= 0 && seed.drive[i + 1] == seed.drive[i];
 }
 
 template <class Real>
-std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& groups) {
+std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& groups, std::size_t numbers) {
   constexpr std::size_t width = group_width<Real>;
-  const Index last = groups.empty() ? 0 : groups.back().first_row + groups.back().rows;
-  std::vector<Real> rows(static_cast<std::size_t>(row_array_size<Real>(last, static_cast<int>(RodRow::count))));
+  std::vector<Real> rows(numbers);
   for (const RodGroup& group : groups)
     for (std::size_t lane = 0; lane < width; ++lane) {
       const auto s =
@@ -141,6 +159,7 @@ template <class Real>
 void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state) {
   const std::size_t vertices = seed.x.size(), strands = seed.start.empty() ? 0 : seed.start.size() - 1;
   const std::vector<RodGroup> groups = groups_of<Real>(seed);
+  const std::size_t numbers = row_numbers<Real>(groups);
   mesh.vertices = static_cast<Index>(vertices);
   mesh.strands = static_cast<Index>(strands);
   mesh.groups = static_cast<Index>(groups.size());
@@ -187,7 +206,7 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
     }
   copy_to_device(ex, slot.data(), mesh.slot, mesh.vertices);
   send(mesh.body_twisted, mesh.body.size(), [&](std::size_t b) { return mesh.body[b].twisted ? 1 : 0; });
-  const std::vector<Real> rows = rows_of<Real>(seed, groups);
+  const std::vector<Real> rows = rows_of<Real>(seed, groups, numbers);
   copy_to_device(ex, rows.data(), mesh.row, static_cast<Index>(rows.size()));
 
   std::vector<Real> friction;
