@@ -92,6 +92,26 @@ TEST(Hair, ClampedStrandSagsAsTheElastica) {
   }
 }
 
+/// Promise: a ribbon stands on edge or lies flat as `director` says, in the object's own coordinates: it sags as the
+/// elastica with the stiffness of its width along the load, three times and a third of the round strand's.
+TEST(Hair, RibbonsAreTurnedAsTheDirectorSays) {
+  const double gamma = 1, density = 1000, radius = 0.01;
+  for (const bool on_edge : {true, false}) {
+    LoneStrand lone;
+    lone.segments = 21;
+    lone.length = 21.0 / 20;
+    lone.keys = fmt::format(
+        R"("density": {}, "youngs_modulus": {}, "stretch_scale": 1, "bend_damping": 0.3, "aspect": 3, "director": {})",
+        density, 4 * density * 9.81 / (gamma * radius * radius), on_edge ? "[1e-9, 0, 0]" : "[0.2, 0.9, 1e4]");
+    Simulation simulation = simulate(scene_of(lone));
+    const double before = strand_of(simulation).back()[1];
+    run(simulation, 5);
+    const double drop = before - strand_of(simulation).back()[1];
+    const double expected = std::abs(elastica_drop(on_edge ? gamma / 3 : 3 * gamma));
+    EXPECT_NEAR(drop, expected, 0.01 * expected);
+  }
+}
+
 TEST(Hair, FallsFreely) {
   LoneStrand lone;
   lone.keys = R"("roots": "free", "velocity": [1, 2, 0])";

@@ -370,8 +370,14 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
                 "factor of the stiffness against stretching: real hair stretches less than can be seen, and a thousandth "
                 "of it takes far fewer steps", rod.stretch_scale);
   rod.aspect = in.number("aspect", "1", within(0.05, 20),
-                         "of elliptic cross-sections of the area that `radius` has: how much wider they are toward the "
-                         "first director", rod.aspect);
+                         "of elliptic cross-sections of the area that `radius` has: how much wider they are toward "
+                         "`director`",
+                         rod.aspect);
+  hair.director = in.open_vector("director", "1", anything(),
+                                 "across the strands at their roots, roughly, before `rotation`: where elliptic "
+                                 "cross-sections are wide; by default any such direction");
+  if (hair.director && !(squared_norm(*hair.director) > 0 && std::isfinite(squared_norm(*hair.director))))
+    in.complain("director", "expected a direction, got a vector whose length is 0 or too large");
   // Undamped, the chatter of contact makes strands gain energy; visible motion, of some hertz, hardly feels this.
   // Explicit steps would have to be far shorter for it.
   const double usual_damping = hair.scheme == RodScheme::explicit_euler ? 0 : 1e-3;

@@ -116,6 +116,7 @@ struct StrandsSpec {
   std::string skin;         ///< name of the solid whose surface roots go with; empty: they follow `motion`
   std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
   bool keeps_shape = true;  ///< curls stay; else strands are straight at rest
+  std::optional<Vec<double, 3>> director;  ///< where sections that are not round are wide, in the object's coordinates
 };
 
 /// Friction between two objects, where it is not the smaller of theirs.

@@ -30,6 +30,7 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
   rules.tip_motion = hair.tip_motion;
   rules.keeps_shape = hair.keeps_shape;
   rules.velocity = object.velocity;
+  if (hair.director) rules.director = hair.motion.pose(0).rotation * *hair.director;
   return rules;
 }
 

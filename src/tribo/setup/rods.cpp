@@ -17,6 +17,9 @@ using Vec3 = Vec<double, 3>;
 /// Edges shorter than this part of the strand are taken for doubled points: their stiffness would rule all steps.
 constexpr double shortest_edge = 1e-7;
 
+/// Sine of the angle to the first edge below which a director says nothing about directions across it.
+constexpr double along_director = 1e-3;
+
 void check_strand(const StrandRules& rules, std::size_t strand, const std::vector<Vec3>& points) {
   const auto complain = [&](const std::string& what) {
     throw Error(ExitCode::bad_input, rules.name + ": strand " + std::to_string(strand) + " " + what);
@@ -36,7 +39,12 @@ void check_strand(const StrandRules& rules, std::size_t strand, const std::vecto
     if (!(std::sqrt(squared_norm(e)) > shortest_edge * length))
       complain("has no length between points " + std::to_string(i) + " and " + std::to_string(i + 1) +
                "; remove one of them");
-    if (i == 0) continue;
+    if (i == 0) {
+      const double along = dot(rules.director, e), longest2 = squared_norm(rules.director) * squared_norm(e);
+      if (longest2 > 0 && along * along > (1 - along_director * along_director) * longest2)
+        complain("begins along its director; choose one that lies across the strands at their roots");
+      continue;
+    }
     const Vec3 before = points[i] - points[i - 1];
     if (dot(before, e) < -0.9999 * std::sqrt(squared_norm(before) * squared_norm(e)))
       complain("is folded back on itself at point " + std::to_string(i) + "; add points around the bend");
@@ -166,7 +174,7 @@ std::vector<Vec3> parallel_directors(const std::vector<Vec3>& points, const Vec3
     Vec3 d = Vec3::zero();
     if (j == 0) {
       d = first - dot(first, t) * t;
-      if (squared_norm(d) < 1e-12 * std::max(1.0, squared_norm(first))) {
+      if (!(squared_norm(d) > 1e-12 * squared_norm(first))) {
         const int k = std::abs(t[0]) < 0.6 ? 0 : 1;
         Vec3 axis = Vec3::zero();
         axis[k] = 1;

@@ -107,11 +107,11 @@ struct StrandRules {
   /// of first.
   bool half_cells = true;
   Vec<double, 3> velocity = Vec<double, 3>::zero();  ///< at time 0, of what is not clamped [m/s]
-  Vec<double, 3> director = Vec<double, 3>::zero();  ///< of the first edge, roughly; zero: any
+  Vec<double, 3> director = Vec<double, 3>::zero();  ///< of the first edge, roughly, of any length; zero: any
 };
 
 /// Adds the strands as one body. Throws Error that names the object, the strand and the remedy where a strand is too
-/// short, has a segment without length, or is not finite.
+/// short, has a segment without length, is not finite, or begins along the director.
 void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules);
 
 /// Frames along a polyline by parallel transport, from a first director that is made normal to it; an arbitrary one

@@ -60,5 +60,26 @@ TEST(Rods, AreCurvedWhereTheirEndsMeet) {
   EXPECT_TRUE(seed_of(ring).bodies[0].twisted);
 }
 
+/// A director along a strand says nothing about the directions across it, of which any would be as good; its length
+/// says nothing at all.
+TEST(Rods, RefuseADirectorAlongThem) {
+  StrandRules rules;
+  rules.name = "object 'ribbon'";
+  for (const double scale : {1e-9, 1.0, 1e9}) {
+    rules.director = scale * P{{0.6, 0.8, 0}};
+    const std::vector<P> across{{{0, 0, 0}}, {{0, 0, 0.1}}, {{0, 0.1, 0.2}}};
+    const RodSeed seed = seed_of(across, rules);
+    for (int k = 0; k < 3; ++k) EXPECT_NEAR(seed.director[0][k], rules.director[k] / scale, 1e-12);
+    const std::vector<P> along{{{0, 0, 0}}, {{-0.6, -0.8, 1e-4}}, {{-0.6, -1, 0.2}}};
+    try {
+      seed_of(along, rules);
+      FAIL() << "a director along the strand";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), std::string("object 'ribbon': strand 0 begins along its director; choose one that lies "
+                                          "across the strands at their roots"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tribo
