@@ -27,7 +27,6 @@ class RodSystem {
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
-  VolumeReport flowing;          ///< of the last step
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
   Index bad = -1;                ///< first vertex that is no longer finite

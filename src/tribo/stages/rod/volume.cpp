@@ -555,10 +555,6 @@ struct OnlyPush {
   Real* q;
   TRIBO_HD void operator()(Index e) const { q[list[e]] = max(q[list[e]], Real(0)); }
 };
-struct IsHair {
-  const Index *list, *kind;
-  TRIBO_HD Index operator()(Index e) const { return kind[list[e]] == static_cast<Index>(VolumeCell::hair) ? 1 : 0; }
-};
 
 template <class Real>
 struct PushFaces {
@@ -777,7 +773,7 @@ void solve_separating(Exec& ex, const VolumeRules& rules, double scale, VolumeWo
                                   pressure.q.data(), finest.diagonal.data(), least, work.flag.data()});
     const Index changes = reduce(ex, label, work.touched, Index{0},
                                  CountChange<Real>{work.cell.data(), work.flag.data(), finest.diagonal.data()}, Sum{});
-    if (changes <= rules.unsettled * report.cells) break;
+    if (changes <= rules.unsettled * report.unknowns) break;
     if (report.rounds == rules.rounds) {
       report.converged = false;
       break;
@@ -861,9 +857,9 @@ VolumeReport project_volume(Exec& ex, const VolumeRules& rules, const typename C
   build_pressure(ex, work.pressure);
   VolumeReport report;
   report.window = grid.count();
-  report.cells = reduce(ex, label, n, Index{0}, IsHair{list, work.kind.data()}, Sum{});
   const double scale = largest_right_hand_side(ex, work.right, work.pressure);
   const PressureReport solved = solve_pressure(ex, work.right, scale, rules.tolerance, rules.iterations, work.pressure);
+  report.unknowns = solved.unknowns;
   report.iterations = solved.iterations;
   report.residual = solved.residual;
   report.converged = solved.converged;

@@ -99,7 +99,7 @@ struct VolumeWork {
 
 struct VolumeReport {
   Size window = 0;      ///< cells
-  Index cells = 0;      ///< of hair
+  Index unknowns = 0;   ///< cells that have pressure in the first solve
   int iterations = 0;   ///< of conjugate gradients
   int rounds = 0;       ///< solves
   double residual = 0;  ///< largest error of the divergence over the largest that was wrong
