@@ -706,11 +706,11 @@ TEST(Rod, BadStrandsAreNamed) {
     return std::string();
   };
   EXPECT_EQ(message({{{0, 0, 0}}, {{1, 0, 0}}, {{1, 0, 0}}}),
-            "wig.ply: strand 1 has no length between points 1 and 2; remove one of them");
-  EXPECT_NE(message({{{0, 0, 0}}, {{1, 0, 0}}}).find("wig.ply: strand 1 has 2 points and needs 3"), std::string::npos);
+            "wig.ply: strand 2 has no length between points 2 and 3; remove one of them");
+  EXPECT_NE(message({{{0, 0, 0}}, {{1, 0, 0}}}).find("wig.ply: strand 2 has 2 points and needs 3"), std::string::npos);
   EXPECT_EQ(message({{{0, 0, 0}}, {{1, 0, 0}}, {{NAN, 0, 0}}}),
-            "wig.ply: strand 1 has no finite position at point 2; mend it");
-  EXPECT_NE(message({{{0, 0, 0}}, {{1, 0, 0}}, {{0.5, 0, 0}}}).find("folded back on itself at point 1"),
+            "wig.ply: strand 2 has no finite position at point 3; mend it");
+  EXPECT_NE(message({{{0, 0, 0}}, {{1, 0, 0}}, {{0.5, 0, 0}}}).find("folded back on itself at point 2"),
             std::string::npos);
 }
 

@@ -17,6 +17,22 @@ namespace {
 
 constexpr const char* temporary_suffix = ".tribo-tmp";
 
+/// What is read lies where it lies; what is written may go elsewhere.
+const char* reading_remedy(int error_number) {
+  switch (error_number) {
+    case EACCES:
+    case EPERM:
+      return "no permission: change the permissions";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files: raise the limit shown by ulimit -n";
+    case EIO:
+      return "the disk or its connection fails: check it";
+    default:
+      return "check the path";
+  }
+}
+
 const char* remedy(int error_number) {
   switch (error_number) {
     case ENOSPC:
@@ -84,7 +100,7 @@ void sync_directory(const std::string& directory) {
 
 IoError io_error(const std::string& action, const std::string& path, int error_number) {
   return IoError("cannot " + action + " " + path + ": " + std::generic_category().message(error_number) + " (" +
-                 remedy(error_number) + ")");
+                 (action == "read" ? reading_remedy(error_number) : remedy(error_number)) + ")");
 }
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {

@@ -220,6 +220,7 @@ StrandFile parse_strands(std::string_view bytes, double scale, const std::string
     for (const Format& f : formats) known += std::string(known.empty() ? "" : ", ") + f.extension;
     fail_in_file(file, "expected the extension of a strand file: " + known);
   }
+  if (bytes.empty()) fail_in_file(file, "is empty; write or copy it once more");
   return format->parse(bytes, scale, file);
 }
 

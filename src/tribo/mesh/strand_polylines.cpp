@@ -137,7 +137,10 @@ StrandFile parse_vtp_strands(std::string_view bytes, double scale, const std::st
     VtkCells lines;
     if (in.has(piece, "Lines/offsets"))
       lines = {in.values(piece, "Lines/connectivity"), in.values(piece, "Lines/offsets")};
-    add_lines(in.values(piece, "Points"), radii_of(in, piece), lines, nullptr, file, maker);
+    const std::vector<double> points = in.values(piece, "Points");
+    in.expect_count(piece, "NumberOfPoints", points.size() / 3);
+    in.expect_count(piece, "NumberOfLines", lines.offsets.size());
+    add_lines(points, radii_of(in, piece), lines, nullptr, file, maker);
   }
   return maker.finish(scale);
 }
@@ -146,9 +149,11 @@ StrandFile parse_vtu_strands(std::string_view bytes, double scale, const std::st
   const VtkXmlFile in(bytes, file, "UnstructuredGrid");
   StrandMaker maker(file, "line");
   for (std::size_t piece = 0; piece < in.piece_count(); ++piece) {
-    const std::vector<double> types = in.values(piece, "Cells/types");
-    add_lines(in.values(piece, "Points"), radii_of(in, piece),
-              {in.values(piece, "Cells/connectivity"), in.values(piece, "Cells/offsets")}, &types, file, maker);
+    const std::vector<double> types = in.values(piece, "Cells/types"), points = in.values(piece, "Points");
+    in.expect_count(piece, "NumberOfPoints", points.size() / 3);
+    in.expect_count(piece, "NumberOfCells", types.size());
+    add_lines(points, radii_of(in, piece), {in.values(piece, "Cells/connectivity"), in.values(piece, "Cells/offsets")},
+              &types, file, maker);
   }
   return maker.finish(scale);
 }

@@ -324,6 +324,7 @@ void VtkXmlFile::collect(std::string_view type) {
       break;
     } else if (name == "Piece") {
       pieces_.emplace_back();
+      piece_tags_.push_back(tag);
     } else if (is_section(name)) {
       section = name;
     } else if (name.starts_with('/') && is_section(name.substr(1))) {
@@ -380,6 +381,14 @@ std::vector<double> VtkXmlFile::values(std::size_t piece, const std::string& arr
   const std::string name = array.substr(array.find('/') + 1);
   if (found == pieces_[piece].end()) fail("has a piece without " + name);
   return decoded_values(found->second, name);
+}
+
+void VtkXmlFile::expect_count(std::size_t piece, const char* name, std::size_t found) const {
+  const std::string_view said = attribute(piece_tags_[piece], name);
+  std::uint64_t count = 0;
+  if (said.empty() || (parse_number(said, count) && count == found)) return;
+  fail("piece " + std::to_string(piece + 1) + ": " + name + " is " + shown_word(said) + ", but there are " +
+       std::to_string(found) + "; the file is damaged, write or copy it once more");
 }
 
 std::vector<double> VtkXmlFile::decoded_values(const DataArray& array, const std::string& name) const {

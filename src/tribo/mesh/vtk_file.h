@@ -72,6 +72,8 @@ class VtkXmlFile {
   bool has(std::size_t piece, const std::string& array) const { return pieces_[piece].contains(array); }
   /// The numbers of an array, such as "Cells/offsets"; points are "Points".
   std::vector<double> values(std::size_t piece, const std::string& array) const;
+  /// Fails where the piece says that it has another number of them, such as "NumberOfPoints".
+  void expect_count(std::size_t piece, const char* attribute, std::size_t found) const;
 
  private:
   struct DataArray {
@@ -94,6 +96,7 @@ class VtkXmlFile {
   const std::string& file_;
   bool big_endian_ = false, wide_header_ = false, appended_raw_ = false, compressed_ = false;
   std::vector<std::map<std::string, DataArray>> pieces_;
+  std::vector<std::string_view> piece_tags_;
 };
 
 }  // namespace tribo

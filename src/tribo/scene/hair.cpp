@@ -22,10 +22,10 @@ Vec<double, 3> read_direction(ParamReader& in, const char* key, const char* doc,
   return fallback;
 }
 
-/// Stands in where the file cannot be used, so that reading can go on.
+/// Stands in where the file cannot be used, so that reading can go on without more to complain about.
 std::shared_ptr<const StrandFile> one_strand() {
   StrandFile file;
-  add_strand(file.strands, std::vector<Vec<double, 3>>{{{0, 0, 0}}, {{0, -1, 0}}});
+  add_strand(file.strands, std::vector<Vec<double, 3>>{{{0, 0, 0}}, {{0, -1, 0}}}, std::vector<double>{1e-3, 1e-3});
   return std::make_shared<const StrandFile>(std::move(file));
 }
 

@@ -20,6 +20,7 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
   const StrandsSpec& hair = *object.strands;
   StrandRules rules;
   rules.name = "object '" + object.name + "'";
+  if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source)) rules.name += " of " + file->file;
   rules.object = static_cast<int>(o);
   rules.method = hair.method;
   rules.material = hair.material;
@@ -93,7 +94,7 @@ void warn_of_far_roots(const ObjectSpec& object, const SolidSeed& solids, const 
     warnings.push_back(fmt::format(
         "{} of {} roots of hair '{}' are far from their skin '{}', strand {} by {:.3g} m, and go with it at that "
         "distance; move the hair or the solid by `at`, or check the units of its strands (`scale`)",
-        count, roots.size(), object.name, hair.skin, farthest, most));
+        count, roots.size(), object.name, hair.skin, farthest + 1, most));
 }
 
 /// All strands of a scene meet, whatever object they belong to.
@@ -103,7 +104,7 @@ void warn_of_contact(const Scene& scene, const RodSeed& seed, const Strands& all
   const auto named = [&](std::int32_t strand) {
     const auto body = std::find_if(seed.bodies.begin(), seed.bodies.end(),
                                    [&](const RodBody& one) { return strand < one.strands.end; });
-    return fmt::format("strand {} of '{}'", strand - body->strands.begin,
+    return fmt::format("strand {} of '{}'", strand - body->strands.begin + 1,
                        scene.objects[static_cast<std::size_t>(body->object)].name);
   };
   warnings.push_back(fmt::format(

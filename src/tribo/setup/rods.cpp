@@ -22,7 +22,7 @@ constexpr double along_director = 1e-3;
 
 void check_strand(const StrandRules& rules, std::size_t strand, const std::vector<Vec3>& points) {
   const auto complain = [&](const std::string& what) {
-    throw Error(ExitCode::bad_input, rules.name + ": strand " + std::to_string(strand) + " " + what);
+    throw Error(ExitCode::bad_input, fmt::format("{}: strand {} {}", rules.name, strand + 1, what));
   };
   const std::size_t least = rules.clamp_root && rules.clamp_tip ? 5 : rules.clamp_root || rules.clamp_tip ? 3 : 2;
   if (points.size() < least)
@@ -31,14 +31,13 @@ void check_strand(const StrandRules& rules, std::size_t strand, const std::vecto
   double length = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (int k = 0; k < 3; ++k)
-      if (!std::isfinite(points[i][k])) complain("has no finite position at point " + std::to_string(i) + "; mend it");
+      if (!std::isfinite(points[i][k])) complain(fmt::format("has no finite position at point {}; mend it", i + 1));
     if (i > 0) length += std::sqrt(squared_norm(points[i] - points[i - 1]));
   }
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     const Vec3 e = points[i + 1] - points[i];
     if (!(std::sqrt(squared_norm(e)) > shortest_edge * length))
-      complain("has no length between points " + std::to_string(i) + " and " + std::to_string(i + 1) +
-               "; remove one of them");
+      complain(fmt::format("has no length between points {} and {}; remove one of them", i + 1, i + 2));
     if (i == 0) {
       const double along = dot(rules.director, e), longest2 = squared_norm(rules.director) * squared_norm(e);
       if (longest2 > 0 && along * along > (1 - along_director * along_director) * longest2)
@@ -47,7 +46,7 @@ void check_strand(const StrandRules& rules, std::size_t strand, const std::vecto
     }
     const Vec3 before = points[i] - points[i - 1];
     if (dot(before, e) < -0.9999 * std::sqrt(squared_norm(before) * squared_norm(e)))
-      complain("is folded back on itself at point " + std::to_string(i) + "; add points around the bend");
+      complain(fmt::format("is folded back on itself at point {}; add points around the bend", i + 1));
   }
 }
 
@@ -216,7 +215,7 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
         throw Error(ExitCode::bad_input,
                     fmt::format("{}: strand {} has the radius {} at point {}, and strands of no thickness have neither "
                                 "mass nor contact; give the key `radius`, or mend the file",
-                                rules.name, s, radius[i], i));
+                                rules.name, s + 1, radius[i], i + 1));
     if (!rules.skin.empty()) seed.drives.emplace_back(rules.skin[s]);
     curved = adder.add(points, radius) || curved;
     seed.start.push_back(static_cast<std::int32_t>(seed.x.size()));

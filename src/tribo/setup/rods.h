@@ -90,7 +90,7 @@ struct RodSeed {
 
 /// How an object's strands are held and what they are at rest.
 struct StrandRules {
-  std::string name = "hair";  ///< for messages
+  std::string name = "hair";  ///< for messages, which count strands and points from 1
   int object = 0;
   HairMethod method = HairMethod::hybrid;
   RodMaterial material;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 
 #include "scratch.h"
@@ -335,6 +336,13 @@ TEST(RunDirectory, a_killed_writer_leaves_no_lock) {
   ::close(ready[0]);
   ::close(ready[1]);
   RunDirectory(dir.path(), Mode::resume);
+}
+
+TEST(IoError, has_a_remedy_for_reading_and_another_for_writing) {
+  const auto said = [](const char* action, int error) { return std::string(io_error(action, "a", error).what()); };
+  EXPECT_EQ(said("read", EACCES), "cannot read a: Permission denied (no permission: change the permissions)");
+  EXPECT_EQ(said("read", EISDIR), "cannot read a: Is a directory (check the path)");
+  EXPECT_TRUE(contains(said("write", EACCES), "choose another directory with -o"));
 }
 
 TEST(RunDirectory, says_that_the_disk_is_full) {

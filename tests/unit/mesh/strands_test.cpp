@@ -189,6 +189,21 @@ TEST(StrandFiles, MistakesNameTheStrand) {
   EXPECT_EQ(complaint(v + "l 1 2 3 1\n", "s.obj"), "s.obj: line 1 is closed; a strand has two ends: open it");
   EXPECT_EQ(complaint(v + "l 1 2\nl 2 3\nl 3 1\n", "s.obj"),
             "s.obj: line 1 and those it meets are closed to a ring; a strand has two ends: open it");
+  for (const std::string extension : formats)
+    EXPECT_EQ(complaint("", "s" + extension), "s" + extension + ": is empty; write or copy it once more");
+  std::string counted = strand_file_bytes(three_strands(), "s.vtp");
+  const std::string points = "NumberOfPoints=\"9\"", lines = "NumberOfLines=\"3\"";
+  ASSERT_NE(counted.find(points), std::string::npos);
+  counted.replace(counted.find(points), points.size(), "NumberOfPoints=\"8\"");
+  EXPECT_EQ(
+      complaint(counted, "s.vtp"),
+      "s.vtp: piece 1: NumberOfPoints is \"8\", but there are 9; the file is damaged, write or copy it once more");
+  counted = strand_file_bytes(three_strands(), "s.vtp");
+  ASSERT_NE(counted.find(lines), std::string::npos);
+  counted.replace(counted.find(lines), lines.size(), "NumberOfLines=\"4e9\"");
+  EXPECT_EQ(
+      complaint(counted, "s.vtp"),
+      "s.vtp: piece 1: NumberOfLines is \"4e9\", but there are 3; the file is damaged, write or copy it once more");
   EXPECT_NE(complaint("x", "s.txt").find("expected the extension of a strand file: .hair"), std::string::npos);
   Strands bad = three_strands();
   bad.points[4][2] = std::nan("");

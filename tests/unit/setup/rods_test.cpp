@@ -75,7 +75,7 @@ TEST(Rods, RefuseADirectorAlongThem) {
       seed_of(along, rules);
       FAIL() << "a director along the strand";
     } catch (const Error& error) {
-      EXPECT_EQ(error.what(), std::string("object 'ribbon': strand 0 begins along its director; choose one that lies "
+      EXPECT_EQ(error.what(), std::string("object 'ribbon': strand 1 begins along its director; choose one that lies "
                                           "across the strands at their roots"));
     }
   }
