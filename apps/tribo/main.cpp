@@ -157,12 +157,12 @@ struct CheckCommand {
                     std::size_t held) const {
     constexpr double MiB = 1048576;
     if (!on_gpu())
-      fmt::print("  memory      {:.1f} MiB on {}, {}; {}\n", static_cast<double>(held) / MiB, flags.device,
-                 scene.precision,
-                 meshes.tets > 0
-                     ? fmt::format("about {:.1f} MiB with what contact takes", needed_bytes(scene, particles, meshes) / MiB)
-                     : "more when particles spread");
-    else if (meshes.tets > 0)
+      fmt::print(
+          "  memory      {:.1f} MiB on {}, {}; {}\n", static_cast<double>(held) / MiB, flags.device, scene.precision,
+          meshes.tets + meshes.segments > 0
+              ? fmt::format("about {:.1f} MiB with what contact takes", needed_bytes(scene, particles, meshes) / MiB)
+              : "more when particles spread");
+    else if (meshes.tets + meshes.segments > 0)
       fmt::print("  memory      about {:.1f} MiB on {}, {}\n", needed_bytes(scene, particles, meshes) / MiB,
                  flags.device, scene.precision);
     else
@@ -228,12 +228,9 @@ struct CheckCommand {
                    : "");
     fmt::print("  segments    {}{}\n", counts.segments,
                counts.segments > 0 ? fmt::format(" of {} strands", counts.strands) : "");
-    MeshAmounts meshes = expected_meshes(scene);
-    meshes.segments = static_cast<double>(counts.segments);
-    meshes.tets = static_cast<double>(counts.tets);
-    meshes.samples = static_cast<double>(counts.collision_particles);
-    print_memory(scene, static_cast<double>(particles), emitted, meshes,
-                 options.device == flags.device ? simulation.engine().bytes() : 0);
+    const MeshAmounts& meshes = simulation.amounts();
+    const double at_start = static_cast<double>(particles) + 2 * meshes.curve_segments;  // vertices and elements
+    print_memory(scene, at_start, emitted, meshes, options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     if (!variants.empty()) {
@@ -242,7 +239,7 @@ struct CheckCommand {
       fmt::print("  variants    {} (tribo compare)\n", fmt::join(names, ", "));
     }
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
-    print_device_warning(scene, static_cast<double>(particles) + (scene.sinks.empty() ? emitted : 0), meshes);
+    print_device_warning(scene, at_start + (scene.sinks.empty() ? emitted : 0), meshes);
     return static_cast<int>(ExitCode::done);
   }
 };

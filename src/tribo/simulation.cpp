@@ -29,7 +29,7 @@ bool wants_tets(const Scene& scene) {
 }
 
 std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options,
-                                   std::vector<std::string>& warnings) {
+                                   std::vector<std::string>& warnings, MeshAmounts& amounts) {
   const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa, wants_tets(scene)};
   const Model model = build_model(scene);
   // A slip in the units must not fill the memory with particles before anybody notices.
@@ -40,10 +40,11 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   for (const ObjectSpec& object : scene.objects)
     check_sample_count(scene, object, expected_meshes(scene, object).samples);
   const MeshAmounts meshes = expected_meshes(scene);
-  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples + 350 * meshes.segments;
+  const double segments = meshes.segments + meshes.curve_segments;
+  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples + 350 * segments;
   const double needed = estimated_bytes(engine_options, model, most, meshes) + seed_bytes;
   const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || !(meshes.segments < 5e8) ||
+  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || !(segments < 5e8) ||
       (options.device == "cpu" && needed > available) || seed_bytes > available) {
     throw DeviceError(fmt::format(
         "{}: the scene would have about {:.3g} particles{}{} and need about {:.3g} GiB, of which {:.3g} GiB "
@@ -52,9 +53,9 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
         scene.file, expected + emitted,
         meshes.tets > 0 ? fmt::format(", {:.3g} tets with {:.3g} collision particles", meshes.tets, meshes.samples)
                         : "",
-        meshes.segments > 0 ? fmt::format(", {:.3g} segments of strands", meshes.segments) : "", needed / 1073741824,
+        segments > 0 ? fmt::format(", {:.3g} segments of strands", segments) : "", needed / 1073741824,
         available / 1073741824, meshes.tets > 0 ? "raise element_size, lower contact.samples_per_cell, " : "",
-        meshes.segments > 0 ? "ask for fewer strands or longer segments, " : ""));
+        segments > 0 ? "ask for fewer strands or longer segments, " : ""));
   }
   const ParticleSeed seed = sample_particles(scene);
   warnings = mesh_warnings(scene);
@@ -62,6 +63,7 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   const SolidSeed solids = sample_solids(scene);
   for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
   const RodSeed rods = sample_hair(scene, solids, warnings);
+  amounts = amounts_of(seed, solids, rods, model.dx);
   return make_engine(engine_options, model, seed, solids, rods);
 }
 
@@ -99,7 +101,7 @@ Simulation Simulation::open(const std::string& scene_path, const SimulationOptio
 }
 
 Simulation::Simulation(Scene scene, const SimulationOptions& options)
-    : scene_(std::move(scene)), engine_(engine_for(scene_, options, warnings_)) {}
+    : scene_(std::move(scene)), engine_(engine_for(scene_, options, warnings_, amounts_)) {}
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 Simulation::~Simulation() = default;

@@ -61,6 +61,8 @@ class Simulation {
   const Scene& scene() const { return scene_; }
   /// What looks like a mistake in the scene but can be simulated, one sentence each.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Of meshes and strands at time 0: with these `estimated_bytes` is what memory the steps will need.
+  const MeshAmounts& amounts() const { return amounts_; }
   double time() const { return engine_->time(); }                    ///< [s]
   int frame() const { return frame_; }                               ///< frames completed
   int frame_count() const { return scene_.frame_count(); }           ///< frames the scene asks for
@@ -91,6 +93,7 @@ class Simulation {
  private:
   Scene scene_;
   std::vector<std::string> warnings_;
+  MeshAmounts amounts_;
   std::unique_ptr<Engine> engine_;
   int frame_ = 0;
   bool frame_complete_ = true;

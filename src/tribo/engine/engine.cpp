@@ -97,7 +97,8 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   if (model.transfer.flip > 0) per_block += (arena + 2 * nodes) * pack;  // before forces act
   // A block holds at most 4^D cells of particles, in thin bodies far fewer. A quarter-full block is a fair guess before
   // the particles exist.
-  const double blocks = particles / (0.25 * 8 * nodes);
+  // Those of curves are on lines, which have blocks of their own.
+  const double blocks = std::fmax(particles - 2 * meshes.curve_segments, 0) / (0.25 * 8 * nodes);
   // Corners, inverse rest shape and rate of each tet; a quarter as many vertices, each with some twenty corners.
   double per_tet = 4 * pack + 12 * real + 10 * 4 + 0.25 * (12 * real + 5 * 4);
   if (model.time.implicit) per_tet += 45 * real + 0.25 * (7 * pack + 6 * real);
@@ -118,13 +119,27 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
     per_surface_cell += sums / 1.7;
     per_body += 38 * sums;
   }
-  // Of strands: state, rest shape, the factor of A with what solves and frames take, and two contacts of each vertex.
-  // On their own grid: columns of a particle, a copy of what a step changes, sorting, and a block with a pair of arenas
-  // for each 64 vertices.
-  const double on_grid = (33 + 29) * real + 2 * 4 + sorting + 2 * (std::pow(cuda ? 6.0 : 8.0, 3) + 2 * 64) * pack / 64;
-  const double per_segment = (13 + 21 + 52 + 44) * real + 10 * 4 + on_grid;
+  // Strands: state, rest shape, the factor of A with what solves, frames and compliance take.
+  double per_segment = (13 + 19 + 68) * real + 3 * 4;
+  const double per_curve = per_segment;
+  // Contact between them: boxes and their places in pads, impulses of vertices; and one pair for each segment, with its
+  // impulse and the lists by segments. Hair that rubs has some pairs, hair that flies none.
+  if (model.strand_contact.form != StrandContactSpec::Form::none)
+    per_segment += (6 + 10) * real + 160 + (16 + 7) * real + 52;
+  if (!model.colliders.empty()) per_segment += 33 * real + 8;
+  // On their own grid: columns of a particle, a copy of what a step changes, sorting; and for each block that strands
+  // are in a pair of arenas, and with what kernels reach some blocks of nodes, before and after forces act.
+  const double strand_arena = std::pow(cuda ? 6.0 : 8.0, 3), reached = 3.5;
+  const double per_grid_segment = (33 + 29) * real + 2 * 4 + sorting;
+  const double per_strand_block = 1.1 * 2 * (strand_arena + reached * 64) * pack;
+  // As a volume: what is staggered and solved for on a window, and the multigrid of its pressure.
+  const double per_volume_cell = 50 * real + 40;
+  const double strands = meshes.segments * per_segment + meshes.grid_segments * per_grid_segment +
+                         meshes.strand_blocks * per_strand_block + meshes.volume_cells * per_volume_cell +
+                         meshes.curve_segments * per_curve +
+                         meshes.curve_blocks * 1.1 * (strand_arena + reached * 64) * pack;
   return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
-         meshes.surface_cells * per_surface_cell + meshes.bodies * per_body + meshes.segments * per_segment;
+         meshes.surface_cells * per_surface_cell + meshes.bodies * per_body + strands;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,

@@ -120,9 +120,9 @@ void RodSystem<Real>::show(Exec& ex, const Model& model, Frame& frame) const {
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() + bundle.bytes() +
-                    obstacles.bytes() +
-                    state.x.bytes() + state.x_tail.bytes() + state.v.bytes() + state.director.bytes() +
-                    state.twist.bytes() + mesh.group.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
+                    obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
+                    state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
+                    mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();

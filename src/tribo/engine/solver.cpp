@@ -53,10 +53,8 @@ template <class Real, int D>
 Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                         const SolidSeed& solids, const RodSeed& rods)
     : model_(model), shows_tets_(options.tets), exec_(options.threads) {
-  MeshAmounts meshes = amounts_of(solids, model.dx);
-  meshes.tets += static_cast<double>(seed.meshes.tets.size());
-  meshes.segments = static_cast<double>(rods.x.size() + seed.curves.strands.x.size());
-  const double needed = estimated_bytes(options, model, static_cast<double>(seed.x.size()), meshes);
+  const double needed =
+      estimated_bytes(options, model, static_cast<double>(seed.x.size()), amounts_of(seed, solids, rods, model.dx));
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +

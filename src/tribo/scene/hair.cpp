@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <type_traits>
 
 #include "tribo/core/errors.h"
 #include "tribo/io/asset_file.h"
+#include "tribo/mesh/block_count.h"
 #include "tribo/scene/read_shape.h"
 
 namespace tribo {
 namespace {
+
+constexpr double pi = std::numbers::pi;
 
 /// A direction of unit length.
 Vec<double, 3> read_direction(ParamReader& in, const char* key, const char* doc, const Vec<double, 3>& fallback) {
@@ -232,6 +236,29 @@ double expected_segments(const HairSpec& hair) {
   if (hair.segments == 0 && file)
     return static_cast<double>(file->content->strands.points.size() - strand_count(file->content->strands));
   return strand_count_of(hair) * static_cast<double>(hair.segments);
+}
+
+double expected_blocks(const HairSpec& hair, double block) {
+  if (const auto* file = std::get_if<StrandFileSpec>(&hair.source)) {
+    BlockCount blocks(block);
+    for (const Vec<double, 3>& x : file->content->strands.points) blocks.add(x);
+    return blocks.count();
+  }
+  // A line of any direction is in 1 + 1.5 l / h cubes. Many lines fall on the same ones, of those there are around.
+  double reach = strand_length_of(hair);
+  Vec<double, 3> half = expected_half_size(hair);
+  double part = pi / 4;  // of its box that a bundle is in
+  if (const auto* scalp = std::get_if<ScalpSpec>(&hair.source)) {
+    const double turns = scalp->curl_radius > 0 ? 2 * pi * scalp->curl_radius / scalp->curl_pitch : 0;
+    reach *= (1 - 0.5 * scalp->length_variation) / std::sqrt(1 + turns * turns);
+    for (int k = 0; k < 3; ++k)  // combed hair goes one way
+      half[k] += reach * (1 - scalp->comb_amount * (1 - std::abs(scalp->comb[k]))) - scalp->length;
+    part = pi / 6;
+  }
+  if (std::holds_alternative<BraidSpec>(hair.source)) half[1] *= 0.5;  // it hangs down from the origin
+  double around = part;
+  for (int k = 0; k < 3; ++k) around *= 2 * half[k] / block + 1;
+  return around * -std::expm1(-strand_count_of(hair) * (1 + 1.5 * reach / block) / around);
 }
 
 }  // namespace tribo

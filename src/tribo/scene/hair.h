@@ -119,6 +119,8 @@ struct HairSpec {
 /// there are any.
 Vec<double, 3> expected_half_size(const HairSpec& hair);
 double expected_segments(const HairSpec& hair);
+/// And in how many cubes with edges of `block` they are.
+double expected_blocks(const HairSpec& hair, double block);
 
 /// Reads the keys `strands`, `radius`, `segments`, `segment_length` and `seed` of an object.
 void read_hair_source(ParamReader& in, HairSpec& hair);

@@ -4,18 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tribo/core/errors.h"
+#include "tribo/mesh/block_count.h"
 #include "tribo/mesh/tet_mesh.h"
 #include "tribo/mesh/triangle_tree.h"
 #include "tribo/scene/expected_tets.h"
 #include "tribo/scene/scene.h"
+#include "tribo/setup/model.h"
 #include "tribo/setup/random.h"
 
 namespace tribo {
 namespace {
 
 using Vec3 = Vec<double, 3>;
+
+constexpr double block_cells = 4;  ///< along the edge of a block of the grid
 
 struct Corners {
   Vec3 a, b, c;
@@ -112,6 +117,41 @@ double spread_over(const SolidSeed& seed, double area, double dx) {
   return std::max(1.0, std::ceil(seed.contact.samples_per_cell * area / (dx * dx)));
 }
 
+void add_expected_strands(const Scene& scene, const ObjectSpec& object, MeshAmounts& amounts) {
+  const HairSpec& made = object.strands->made;
+  const double segments = expected_segments(made), blocks = expected_blocks(made, block_cells * scene.grid.dx);
+  if (object.is_curves()) {
+    amounts.curve_segments = segments;
+    amounts.curve_blocks = blocks;
+    return;
+  }
+  amounts.segments = segments;
+  if (object.strands->method != HairMethod::hybrid || !scene.strand_grid.on) return;
+  amounts.grid_segments = segments;
+  amounts.strand_blocks = blocks;
+}
+
+/// The box around all hair that is a volume, in cells.
+class VolumeBox {
+ public:
+  void add(const Vec3& x, const Vec3& half = Vec3::zero()) {
+    for (int k = 0; k < 3; ++k) {
+      low_[k] = std::min(low_[k], x[k] - half[k]);
+      high_[k] = std::max(high_[k], x[k] + half[k]);
+    }
+  }
+  double cells(double dx) const {
+    if (!(low_[0] <= high_[0])) return 0;
+    double product = 1;
+    for (int k = 0; k < 3; ++k) product *= (high_[k] - low_[k]) / dx + margin;
+    return product;
+  }
+
+ private:
+  static constexpr double margin = 5;  ///< of cells at both sides, together
+  Vec3 low_ = Vec3::filled(std::numeric_limits<double>::max()), high_ = -low_;
+};
+
 bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpec::Form::balanced; }
 
 }  // namespace
@@ -119,7 +159,7 @@ bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpe
 MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
   MeshAmounts amounts;
   amounts.tets = expected_tets(object);
-  if (object.strands) amounts.segments = expected_segments(object.strands->made);
+  if (object.strands) add_expected_strands(scene, object, amounts);
   if (!object.is_hybrid()) return amounts;
   double area = 0, triangles = 0;
   if (const TetSolid* given = given_tets(object.shape)) {
@@ -147,7 +187,18 @@ MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
 
 MeshAmounts expected_meshes(const Scene& scene) {
   MeshAmounts sum;
-  for (const ObjectSpec& object : scene.objects) sum += expected_meshes(scene, object);
+  VolumeBox volume;
+  for (const ObjectSpec& object : scene.objects) {
+    sum += expected_meshes(scene, object);
+    if (!object.strands || object.strands->method != HairMethod::mcadams) continue;
+    const Mat<double, 3> turn = rotation_matrix(object.placement.rotation);
+    const Vec3 half = expected_half_size(object.strands->made);
+    Vec3 turned = Vec3::zero();
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) turned[i] += std::abs(turn(i, j)) * half[j];
+    volume.add(object.placement.at, turned);
+  }
+  sum.volume_cells = volume.cells(scene.grid.dx);
   return sum;
 }
 
@@ -158,6 +209,31 @@ MeshAmounts amounts_of(const SolidSeed& seed, double dx) {
   amounts.bodies = static_cast<double>(seed.bodies.size());
   for (const ContactSample& q : seed.samples) amounts.surface_cells += q.area / (dx * dx);
   for (const SolidBody& body : seed.bodies) amounts.self_contact = amounts.self_contact || body.self_contact;
+  return amounts;
+}
+
+MeshAmounts amounts_of(const ParticleSeed& particles, const SolidSeed& solids, const RodSeed& rods, double dx) {
+  MeshAmounts amounts = amounts_of(solids, dx);
+  amounts.tets += static_cast<double>(particles.meshes.tets.size());
+  const RodSeed& curves = particles.curves.strands;
+  const auto segments_of = [](const RodBody& body) {
+    return static_cast<double>((body.vertices.end - body.vertices.begin) - (body.strands.end - body.strands.begin));
+  };
+  BlockCount strand_blocks(block_cells * dx), curve_blocks(block_cells * dx);
+  VolumeBox volume;
+  for (const RodBody& body : rods.bodies) {
+    amounts.segments += segments_of(body);
+    if (body.wave_speed > 0) amounts.grid_segments += segments_of(body);
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i) {
+      if (body.wave_speed > 0) strand_blocks.add(rods.x[i]);
+      if (body.method == HairMethod::mcadams) volume.add(rods.x[i]);
+    }
+  }
+  for (const RodBody& body : curves.bodies) amounts.curve_segments += segments_of(body);
+  for (const Vec3& x : curves.x) curve_blocks.add(x);
+  amounts.strand_blocks = strand_blocks.count();
+  amounts.curve_blocks = curve_blocks.count();
+  amounts.volume_cells = volume.cells(dx);
   return amounts;
 }
 
