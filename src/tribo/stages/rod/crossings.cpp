@@ -75,12 +75,13 @@ struct AppendPair {
 template <class Real>
 CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
                              SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings) {
-  sort_into_pads(ex, mesh, state, dt, BoxReach::along_motion, 0, pads);
+  if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
   count.pairs = find_pairs<Real>(
-      ex, label, mesh, pads,
+      ex, label, pads,
       Cross<Real>{{view(state.x), view(state.x_tail)}, view(state.v), mesh.radius.data(), mesh.inverse_mass.data(), dt},
       crossings);
+  if (count.pairs == 0) return count;
   count.odd = reduce(ex, label, count.pairs, Index{0}, OddOf<Real>{crossings.data()}, AddIndices{});
   return count;
 }

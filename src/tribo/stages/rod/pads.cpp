@@ -1,13 +1,18 @@
 #include "tribo/stages/rod/pads.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "tribo/math/lane_bits.h"
+#include "tribo/stages/stencil.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
 using Vec3 = Vec<double, 3>;
+constexpr const char* label = "strand contact";
 
 template <class Real>
 struct VelocityOf {
@@ -22,53 +27,76 @@ struct AddVectors {
   TRIBO_HD Vec3 operator()(const Vec3& a, const Vec3& b) const { return a + b; }
 };
 
+/// Rounding, of positions with their tails too, and of products of a few numbers.
+template <class Real>
+inline constexpr Real position_rounding = Real(sizeof(Real) == 4 ? 1e-6 : 2e-15);
+template <class Real>
+inline constexpr Real largest_position = Real(1e18);
+
+template <class Real>
+TRIBO_HD Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
+  return {{field[0][i], field[1][i], field[2][i]}};
+}
+
 template <class Real>
 struct BoxOfSegment {
   FieldView<const Real, 3> x, v;
   const Real *length, *radius;
-  Vec<Real, 3> mean;  ///< velocity of all, which brings no two strands nearer
-  Real dt, limit;
-  BoxReach reach;
+  Vec<Real, 3> drift;  ///< which brings no two strands nearer
+  Real dt;
   SegmentBox<Real>* box;
 
   TRIBO_HD void operator()(Index i) const {
-    SegmentBox<Real> b{Vec<Real, 3>::filled(Real(1)), Vec<Real, 3>::filled(Real(-1))};
+    SegmentBox<Real> b = SegmentBox<Real>::none();
     if (length[i] > Real(0)) {
-      const Vec<Real, 3> p = at(x, i), q = at(x, i + 1), u = at(v, i), w = at(v, i + 1);
-      const bool along = reach == BoxReach::along_motion;
-      Real extra = Real(0);
-      if (!along) {
-        const Real speed = sqrt(max(squared_norm(u - mean), squared_norm(w - mean)));
-        extra = max(radius[i], radius[i + 1]) + dt * speed;
-        if (limit > Real(0)) extra = min(extra, limit);
-      }
+      const Vec<Real, 3> p = at(x, i), q = at(x, i + 1), u = at(v, i) - drift, w = at(v, i + 1) - drift;
+      const Real speed = sqrt(max(squared_norm(u), squared_norm(w)));
+      const Real extra = (Real(1) + position_rounding<Real>)*(max(radius[i], radius[i + 1]) + dt * speed);
       bool finite = true;
       for (int k = 0; k < 3; ++k) {
-        const Real p1 = along ? p[k] + dt * u[k] : p[k], q1 = along ? q[k] + dt * w[k] : q[k];
-        Real low = min(min(p[k], q[k]), min(p1, q1)), high = max(max(p[k], q[k]), max(p1, q1));
-        const Real rounding = Real(8) * epsilon() * max(abs(low), abs(high));  // the tails of positions too
-        low = low - extra - rounding;
-        high = high + extra + rounding;
-        finite = finite && low > -largest() && high < largest() && p1 == p1 && q1 == q1;
-        b.low[k] = low;
-        b.high[k] = high;
+        const Real low = min(p[k], q[k]), high = max(p[k], q[k]);
+        const Real reach = extra + position_rounding<Real> * max(abs(low), abs(high));
+        b.low[k] = low - reach;
+        b.high[k] = high + reach;
+        finite = finite && b.low[k] > -largest_position<Real> && b.high[k] < largest_position<Real> && p[k] == p[k] &&
+                 q[k] == q[k] && u[k] == u[k] && w[k] == w[k];
       }
-      if (!finite) b = {Vec<Real, 3>::filled(Real(1)), Vec<Real, 3>::filled(Real(-1))};
+      if (!finite) b = SegmentBox<Real>::none();
     }
     box[i] = b;
   }
+};
 
- private:
-  TRIBO_HD static Real epsilon() { return sizeof(Real) == 4 ? Real(1.2e-7) : Real(2.3e-16); }
-  TRIBO_HD static Real largest() { return Real(1e18); }
-  TRIBO_HD static Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
-    return {{field[0][i], field[1][i], field[2][i]}};
+/// 1 where a segment leaves its box, seen from what drifts along.
+template <class Real>
+struct LeavesBox {
+  FieldView<const Real, 3> x, v;
+  const Real* length;
+  Vec<Real, 3> drift;
+  Real dt;
+  const SegmentBox<Real>* box;
+
+  TRIBO_HD Index operator()(Index i) const {
+    if (!(length[i] > Real(0))) return 0;
+    const SegmentBox<Real> b = box[i];
+    bool stays = true, finite = true;
+    for (Index j = i; j < i + 2; ++j)
+      for (int k = 0; k < 3; ++k) {
+        const Real p = x[k][j], move = dt * (v[k][j] - drift[k]), end = p + move;
+        const Real slack = position_rounding<Real> * (abs(p) + abs(move));
+        stays = stays && min(p, end) - slack >= b.low[k] && max(p, end) + slack <= b.high[k];
+        finite = finite && abs(end) < largest_position<Real>;
+      }
+    return stays || !finite ? 0 : 1;
   }
+};
+struct Most {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a > b ? a : b; }
 };
 
 struct BoxSums {
   Vec3 low, high;
-  double extent, count;
+  double extent, largest, count;
 };
 template <class Real>
 struct SumsOfBox {
@@ -76,14 +104,13 @@ struct SumsOfBox {
   BoxSums none;
   TRIBO_HD BoxSums operator()(Index i) const {
     if (box[i].empty()) return none;
-    BoxSums s{cast<double>(box[i].low), cast<double>(box[i].high), 0, 1};
-    for (int k = 0; k < 3; ++k) s.extent = max(s.extent, s.high[k] - s.low[k]);
-    return s;
+    const double extent = box[i].extent();
+    return {cast<double>(box[i].low), cast<double>(box[i].high), extent, extent, 1};
   }
 };
 struct JoinBoxSums {
   TRIBO_HD BoxSums operator()(const BoxSums& a, const BoxSums& b) const {
-    BoxSums s{a.low, a.high, a.extent + b.extent, a.count + b.count};
+    BoxSums s{a.low, a.high, a.extent + b.extent, max(a.largest, b.largest), a.count + b.count};
     for (int k = 0; k < 3; ++k) {
       s.low[k] = min(a.low[k], b.low[k]);
       s.high[k] = max(a.high[k], b.high[k]);
@@ -92,67 +119,359 @@ struct JoinBoxSums {
   }
 };
 
-/// With pads of an edge, or larger where a million of them along an axis are not enough.
-PadGrid grid_for(const BoxSums& sums, double edge) {
+/// For boxes up to an extent, or larger where half a million pads along an axis are not enough.
+PadGrid grid_for(const BoxSums& sums, double extent) {
   PadGrid grid{};
-  constexpr double most_pads = 1 << 20;
-  for (int k = 0; k < 3; ++k) edge = std::max(edge, (sums.high[k] - sums.low[k]) / most_pads);
-  grid.origin = sums.low;
-  grid.scale = edge > 0 ? 1 / edge : 1;
+  constexpr double most_pads = 1 << 19, rounding = 1e-9;
+  for (int k = 0; k < 3; ++k) extent = std::max(extent, (sums.high[k] - sums.low[k]) / most_pads);
+  const double edge = extent > 0 ? (1 + rounding) * extent : 1;
+  grid.extent = extent;
+  grid.scale = 1 / edge;
   for (int k = 0; k < 3; ++k) {
-    const double span = sums.count > 0 ? std::floor((sums.high[k] - sums.low[k]) * grid.scale) : 0;
-    grid.size[k] = static_cast<Index>(span) + 1;
+    grid.origin[k] = sums.low[k] - edge;
+    grid.size[k] = static_cast<Index>(std::floor((sums.high[k] - sums.low[k]) * grid.scale)) + 4;
     while ((Index{1} << grid.bits[k]) < grid.size[k]) ++grid.bits[k];
   }
   return grid;
 }
 
+/// Pads whose segments a box could meet: those with the middle of a box that is no larger than them.
 template <class Real>
-struct PadsOf {
-  const SegmentBox<Real>* box;
-  PadGrid grid;
-  TRIBO_HD double operator()(Index i) const {
-    if (box[i].empty()) return 0;
+struct GuestPads {
+  Index low[3], high[3];
+  TRIBO_HD GuestPads(const SegmentBox<Real>& box, const PadGrid& grid) {
+    for (int k = 0; k < 3; ++k) {
+      low[k] = grid.cell(static_cast<double>(box.low[k]) - 0.5 * grid.extent, k);
+      high[k] = grid.cell(static_cast<double>(box.high[k]) + 0.5 * grid.extent, k);
+    }
+  }
+  TRIBO_HD double count() const {
     double n = 1;
-    for (int k = 0; k < 3; ++k) n *= grid.cell(box[i].high, k) - grid.cell(box[i].low, k) + 1;
+    for (int k = 0; k < 3; ++k) n *= high[k] - low[k] + 1;
     return n;
   }
 };
-struct AddNumbers {
-  TRIBO_HD double operator()(double a, double b) const { return a + b; }
-};
 template <class Real>
-struct CountPads {
+struct IsGuest {
   const SegmentBox<Real>* box;
   PadGrid grid;
-  Index* count;
-  TRIBO_HD void operator()(Index i) const {
-    Index n = box[i].empty() ? 0 : 1;
-    for (int k = 0; k < 3 && n > 0; ++k) n *= grid.cell(box[i].high, k) - grid.cell(box[i].low, k) + 1;
-    count[i] = n;
+  TRIBO_HD bool operator()(Index i) const { return !box[i].empty() && box[i].extent() > grid.extent; }
+};
+struct GuestSums {
+  double segments, pads;
+};
+template <class Real>
+struct SumsOfGuest {
+  IsGuest<Real> is_guest;
+  TRIBO_HD GuestSums operator()(Index i) const {
+    if (!is_guest(i)) return {0, 0};
+    return {1, GuestPads<Real>(is_guest.box[i], is_guest.grid).count()};
+  }
+};
+struct AddGuestSums {
+  TRIBO_HD GuestSums operator()(const GuestSums& a, const GuestSums& b) const {
+    return {a.segments + b.segments, a.pads + b.pads};
   }
 };
 template <class Real>
-struct EnterPads {
-  const SegmentBox<Real>* box;
+struct CountGuestPads {
+  IsGuest<Real> is_guest;
+  Index* count;
+  TRIBO_HD void operator()(Index i) const {
+    count[i] = is_guest(i) ? static_cast<Index>(GuestPads<Real>(is_guest.box[i], is_guest.grid).count()) : 0;
+  }
+};
+template <class Real>
+struct EnterGuest {
+  IsGuest<Real> is_guest;
   const Index* first;
+  std::uint64_t* key;
+  Index* guest;
+  TRIBO_HD void operator()(Index s) const {
+    if (!is_guest(s)) return;
+    const GuestPads<Real> pads(is_guest.box[s], is_guest.grid);
+    Index to = first[s];
+    for (Index i = pads.low[0]; i <= pads.high[0]; ++i)
+      for (Index j = pads.low[1]; j <= pads.high[1]; ++j)
+        for (Index k = pads.low[2]; k <= pads.high[2]; ++k, ++to) {
+          key[to] = is_guest.grid.key(i, j, k);
+          guest[to] = s;
+        }
+  }
+};
+
+template <class Real>
+struct EnterHome {
+  const SegmentBox<Real>* box;
   PadGrid grid;
   std::uint64_t* key;
   Index* segment;
-  TRIBO_HD void operator()(Index s) const {
-    if (box[s].empty()) return;
-    Index low[3], high[3];
+  TRIBO_HD void operator()(Index i) const {
+    const SegmentBox<Real>& b = box[i];
+    const bool home = !b.empty() && !(b.extent() > grid.extent);
+    Index cell[3];
+    for (int k = 0; k < 3; ++k)
+      cell[k] = grid.cell(0.5 * (static_cast<double>(b.low[k]) + static_cast<double>(b.high[k])), k);
+    key[i] = home ? grid.key(cell[0], cell[1], cell[2]) : grid.no_key();
+    segment[i] = i;
+  }
+};
+template <class Real>
+struct PlaceBox {
+  const SegmentBox<Real>* box;
+  const Index* segment;
+  FieldView<Real, 3> low, high;
+  TRIBO_HD void operator()(Index e) const {
+    const SegmentBox<Real>& b = box[segment[e]];
     for (int k = 0; k < 3; ++k) {
-      low[k] = grid.cell(box[s].low, k);
-      high[k] = grid.cell(box[s].high, k);
+      low[k][e] = b.low[k];
+      high[k][e] = b.high[k];
     }
-    Index to = first[s];
-    for (Index i = low[0]; i <= high[0]; ++i)
-      for (Index j = low[1]; j <= high[1]; ++j)
-        for (Index k = low[2]; k <= high[2]; ++k, ++to) {
-          key[to] = grid.key(i, j, k);
-          segment[to] = s;
+  }
+};
+
+/// First of n rising keys, at or after a place, that is not below one.
+TRIBO_HD Index first_from(const std::uint64_t* key, Index n, Index from, std::uint64_t wanted) {
+  Index step = 1;  // most are near
+  while (from + step <= n && key[from + step - 1] < wanted) {
+    from += step;
+    step = step < n - from ? 2 * step : 1;
+  }
+  Index end = from + step - 1 < n ? from + step - 1 : n;
+  while (from < end) {
+    const Index middle = from + (end - from) / 2;
+    if (key[middle] < wanted)
+      from = middle + 1;
+    else
+      end = middle;
+  }
+  return from;
+}
+
+/// Half of the pads around one, itself included: the later ones, in rows along the last axis.
+template <class Real>
+struct PadRows {
+  static constexpr int rows = 5;
+  Index pad;
+  Index first[rows];       ///< pad of a row that is not before the one beside
+  Index at[rows][4];       ///< places where the pads one before, beside, one after and the next begin
+  Vec<Real, 3> low, high;  ///< boxes that begin before or end after reach those with their middle in the pads around
+  Index guest_begin, guest_end;
+
+  TRIBO_HD static int x(int r) { return r < 2 ? 0 : 1; }
+  TRIBO_HD static int y(int r) { return r < 2 ? r : r - 3; }
+};
+
+/// How many partners of a place are kept from counting to storing; for more it is searched again.
+constexpr int kept_partners = 8;
+
+template <class Real>
+struct NearSegments {
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+
+  const Index *segment, *pad_of;
+  const std::uint64_t* pad_key;
+  const Index* pad_start;
+  FieldView<const Real, 3> low, high;
+  const std::uint64_t* guest_key;
+  const Index* guest;
+  const SegmentBox<Real>* box;
+  const Index* vertex_strand;
+  PadGrid grid;
+  Index pads, homes, guests;
+
+  TRIBO_HD Index places() const { return homes + guests; }
+  TRIBO_HD Index segment_at(Index place) const { return place < homes ? segment[place] : guest[place - homes]; }
+
+  /// Of no pad yet.
+  TRIBO_HD PadRows<Real> no_rows() const {
+    PadRows<Real> rows{};
+    rows.pad = -1;
+    return rows;
+  }
+
+  /// visit(j) for the segments that the one at a place is near to; each pair at one place. `rows` are those of an
+  /// earlier place.
+  template <class Visit>
+  TRIBO_HD void each(Index place, PadRows<Real>& rows, const Visit& visit) const {
+    if (place < homes)
+      each_of_home(place, rows, visit);
+    else
+      each_of_guest(place - homes, visit);
+  }
+
+ private:
+  TRIBO_HD bool may_touch(Index i, Index j) const {
+    return (i < j ? j - i : i - j) > 2 || vertex_strand[i] != vertex_strand[j];
+  }
+  TRIBO_HD static bool meet(const SegmentBox<Real>& a, const SegmentBox<Real>& b) {
+    bool all = true;
+    for (int k = 0; k < 3; ++k) all = all && a.low[k] <= b.high[k] && b.low[k] <= a.high[k];
+    return all;
+  }
+
+  TRIBO_HD void go_to(Index pad, PadRows<Real>& rows) const {
+    const bool begins = rows.pad < 0;
+    const std::uint64_t row = std::uint64_t{1} << grid.bits[2], plane = row << grid.bits[1], own = pad_key[pad];
+    rows.pad = pad;
+    for (int r = 0; r < PadRows<Real>::rows; ++r) {
+      const std::uint64_t beside = own + PadRows<Real>::x(r) * plane + PadRows<Real>::y(r) * row;
+      Index p = r == 0 ? pad : first_from(pad_key, pads, begins ? pad + 1 : rows.first[r], beside - 1);
+      rows.first[r] = p;
+      for (int k = 0; k < 4; ++k) {  // the last of all pads have keys above all others
+        if (k > 0) p += pad_key[p] < beside + k - 1 ? 1 : 0;
+        rows.at[r][k] = pad_start[p];
+      }
+    }
+    const std::uint64_t cell[3] = {own / plane, own % plane / row, own % row};
+    for (int k = 0; k < 3; ++k) {
+      const double begin = grid.origin[k] + static_cast<double>(cell[k]) / grid.scale, end = begin + 1 / grid.scale;
+      const double slack = static_cast<double>(position_rounding<Real>) * (abs(begin) + abs(end));
+      rows.low[k] = static_cast<Real>(begin + 0.5 * grid.extent + slack);
+      rows.high[k] = static_cast<Real>(end - 0.5 * grid.extent - slack);
+    }
+    if (guests > 0) {
+      rows.guest_begin = first_from(guest_key, guests, rows.guest_begin, own);
+      rows.guest_end = first_from(guest_key, guests, rows.guest_begin, own + 1);
+    }
+  }
+
+  template <class Visit>
+  TRIBO_HD void each_of_home(Index e, PadRows<Real>& rows, const Visit& visit) const {
+    if (pad_of[e] != rows.pad) go_to(pad_of[e], rows);
+    const Index i = segment[e];
+    SegmentBox<Real> own;
+    bool before[3], after[3];  // whether it may meet something of the pads there
+    for (int k = 0; k < 3; ++k) {
+      own.low[k] = low[k][e];
+      own.high[k] = high[k][e];
+      before[k] = own.low[k] < rows.low[k];
+      after[k] = own.high[k] > rows.high[k];
+    }
+    for (int r = 0; r < PadRows<Real>::rows; ++r) {
+      const int x = PadRows<Real>::x(r), y = PadRows<Real>::y(r);
+      if ((x > 0 && !after[0]) || (y > 0 && !after[1]) || (y < 0 && !before[1])) continue;
+      const Index begin = r == 0 ? e + 1 : rows.at[r][before[2] ? 0 : 1], end = rows.at[r][after[2] ? 3 : 2];
+      each_that_meets(own, i, begin, end, visit);
+    }
+    for (Index g = rows.guest_begin; g < rows.guest_end; ++g)
+      if (meet(own, box[guest[g]]) && may_touch(i, guest[g])) visit(guest[g]);
+  }
+
+  template <class Visit>
+  TRIBO_HD void each_that_meets(const SegmentBox<Real>& own, Index i, Index begin, Index end,
+                                const Visit& visit) const {
+    for (Index f = begin; f < end; f += W) {
+      T apart = T(own.low[0]) - load_pack<Real>(high[0] + f, W);
+      apart = max(apart, load_pack<Real>(low[0] + f, W) - T(own.high[0]));
+      for (int k = 1; k < 3; ++k) {
+        apart = max(apart, T(own.low[k]) - load_pack<Real>(high[k] + f, W));
+        apart = max(apart, load_pack<Real>(low[k] + f, W) - T(own.high[k]));
+      }
+      unsigned hits = lane_bits(apart <= T(Real(0)));
+      if (hits == 0) continue;
+      if (end - f < W) hits &= (1u << (end - f)) - 1;
+      for (Index j = f; hits != 0; ++j, hits >>= 1) {
+        if constexpr (W > 1) {
+          const int skipped = std::countr_zero(hits);
+          j += skipped;
+          hits >>= skipped;
         }
+        if (may_touch(i, segment[j])) visit(segment[j]);
+      }
+    }
+  }
+
+  /// A pair of guests belongs to the pad where the common part of their boxes begins: both are in that one.
+  template <class Visit>
+  TRIBO_HD void each_of_guest(Index g, const Visit& visit) const {
+    const Index i = guest[g];
+    const SegmentBox<Real> own = box[i];
+    for (Index h = g + 1; h < guests && guest_key[h] == guest_key[g]; ++h) {
+      const Index j = guest[h];
+      const SegmentBox<Real> other = box[j];
+      if (!meet(own, other) || !may_touch(i, j)) continue;
+      Index cell[3];
+      for (int k = 0; k < 3; ++k) cell[k] = grid.cell(static_cast<double>(max(own.low[k], other.low[k])), k);
+      if (grid.key(cell[0], cell[1], cell[2]) == guest_key[g]) visit(j);
+    }
+  }
+};
+
+/// 1 for the last place of each pad: the sums of those before are the pads' numbers.
+struct EndsPad {
+  const std::uint64_t* key;
+  Index homes;
+  Index* ends;
+  TRIBO_HD void operator()(Index e) const { ends[e] = e + 1 < homes && key[e + 1] != key[e] ? 1 : 0; }
+};
+struct ListPad {
+  const std::uint64_t* key;
+  const Index* pad_of;
+  Index homes;
+  std::uint64_t* pad_key;
+  Index* pad_start;
+  TRIBO_HD void operator()(Index e) const {
+    const Index pad = pad_of[e];
+    if (e == 0 || pad_of[e - 1] != pad) {
+      pad_key[pad] = key[e];
+      pad_start[pad] = e;
+    }
+    if (e + 1 == homes) {
+      pad_key[pad + 1] = ~std::uint64_t{0};
+      pad_start[pad + 1] = homes;
+    }
+  }
+};
+
+struct CountPartner {
+  Index *count, *partner;
+  TRIBO_HD void operator()(Index j) const {
+    if (*count < kept_partners) partner[*count] = j;
+    ++*count;
+  }
+};
+template <class Real>
+struct CountNear {
+  static constexpr Index chunk = Team::size == 1 ? 256 : 2 * Team::size;
+  struct Scratch {};
+  NearSegments<Real> segments;
+  Index *found, *partner;
+
+  /// Places one after the other: rows of pads begin where the last ones did, or a little later.
+  TRIBO_HD void operator()(const Team& team, Index c, Scratch&) const {
+    const Index begin = c * chunk, end = min(begin + chunk, segments.places());
+    PadRows<Real> rows = segments.no_rows();
+    for (Index place = begin + team.rank(); place < end; place += Team::size) {
+      Index count = 0;
+      segments.each(place, rows, CountPartner{&count, partner + Size{place} * kept_partners});
+      found[place] = count;
+    }
+  }
+};
+struct StorePartner {
+  Index i;
+  NearPair** to;
+  TRIBO_HD void operator()(Index j) const { *(*to)++ = i < j ? NearPair{i, j} : NearPair{j, i}; }
+};
+template <class Real>
+struct StoreNear {
+  NearSegments<Real> segments;
+  const Index *found, *partner;
+  Index count;  ///< of all
+  NearPair* near;
+  TRIBO_HD void operator()(Index place) const {
+    const Index own = (place + 1 < segments.places() ? found[place + 1] : count) - found[place];
+    if (own == 0) return;
+    NearPair* to = near + found[place];
+    const StorePartner store{segments.segment_at(place), &to};
+    if (own <= kept_partners) {
+      for (Index k = 0; k < own; ++k) store(partner[Size{place} * kept_partners + k]);
+    } else {
+      PadRows<Real> rows = segments.no_rows();
+      segments.each(place, rows, store);
+    }
   }
 };
 
@@ -164,52 +483,119 @@ struct AddSizes {
   TRIBO_HD Size operator()(Size a, Size b) const { return a + b; }
 };
 
+/// Pads as large as most boxes, and places of those that are larger. Of these a few, of strands that fly or have long
+/// segments, may be in very many pads, unless all together are. Returns how many they are.
+template <class Real>
+Index enter_guests(Exec& ex, const BoxSums& sums, Index n, SegmentPads<Real>& pads) {
+  const double mean = sums.extent / sums.count;
+  pads.guests = 0;
+  pads.grid = grid_for(sums, sums.largest <= 2 * mean ? sums.largest : 1.5 * mean);
+  if (!(sums.largest > pads.grid.extent)) return 0;
+  const double most = 16 * sums.count + 4096;
+  GuestSums guests;
+  while (true) {
+    guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{{pads.box.data(), pads.grid}}, AddGuestSums{});
+    if (guests.pads <= most) break;
+    pads.grid = grid_for(sums, 2 * pads.grid.extent);
+  }
+  const IsGuest<Real> is_guest{pads.box.data(), pads.grid};
+  pads.guest_first.resize_discard(n);
+  parallel_for(ex, label, n, CountGuestPads<Real>{is_guest, pads.guest_first.data()});
+  pads.guests = offsets_of(ex, label, pads.guest_first, n, "places of segments on the contact grid");
+  pads.guest_key.resize_discard(pads.guests);
+  pads.guest.resize_discard(pads.guests);
+  parallel_for(ex, label, n,
+               EnterGuest<Real>{is_guest, pads.guest_first.data(), pads.guest_key.data(), pads.guest.data()});
+  pads.sorter.sort(ex, label, pads.guest_key, pads.guest, pads.guests, pads.grid.key_bits());
+  return static_cast<Index>(guests.segments);
+}
+
 }  // namespace
 
-Index offsets_of(Exec& ex, const char* label, Array<Index>& counts, Index n, const char* what) {
-  const Size total = reduce(ex, label, n, Size{0}, CountOf{counts.data()}, AddSizes{});
+Index offsets_of(Exec& ex, const char* of, Array<Index>& counts, Index n, const char* what) {
+  const Size total = reduce(ex, of, n, Size{0}, CountOf{counts.data()}, AddSizes{});
   if (total > std::numeric_limits<Index>::max())
     throw DeviceError(std::to_string(total) + " " + what +
                       ": more than can be handled; use thinner or fewer strands, or a shorter step");
-  exclusive_scan(ex, label, counts, counts, n);
+  exclusive_scan(ex, of, counts, counts, n);
   return static_cast<Index>(total);
 }
 
 template <class Real>
-void sort_into_pads(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, BoxReach reach,
-                    double limit, SegmentPads<Real>& pads) {
-  const char* const label = "strand contact";
+void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, SegmentPads<Real>& pads) {
   const Index n = mesh.vertices;
   const Vec3 sum = reduce(ex, label, n, Vec3::zero(), VelocityOf<Real>{view(state.v)}, AddVectors{});
+  pads.drift = cast<Real>((1.0 / std::max(n, 1)) * sum);
   pads.box.resize_discard(n);
   parallel_for(ex, label, n,
-               BoxOfSegment<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(),
-                                  cast<Real>((1.0 / std::max(n, 1)) * sum), static_cast<Real>(dt),
-                                  static_cast<Real>(limit), reach, pads.box.data()});
+               BoxOfSegment<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(), pads.drift,
+                                  static_cast<Real>(dt), pads.box.data()});
   constexpr double far = std::numeric_limits<double>::max();
-  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), 0, 0};
+  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), 0, 0, 0};
   const BoxSums sums = reduce(ex, label, n, none, SumsOfBox<Real>{pads.box.data(), none}, JoinBoxSums{});
-  // Pads a little smaller than most boxes: these touch a few of them, and not too many share one. A few that are far
-  // larger, of strands that fly or have long segments, may touch very many, unless all together do.
-  constexpr double most_each = 16;
-  double edge = 0.75 * sums.extent / std::max(sums.count, 1.0);
-  for (pads.grid = grid_for(sums, edge);
-       reduce(ex, label, n, 0.0, PadsOf<Real>{pads.box.data(), pads.grid}, AddNumbers{}) > most_each * sums.count + 4096;
-       pads.grid = grid_for(sums, edge))
-    edge *= 2;
-  pads.first.resize_discard(n);
-  parallel_for(ex, label, n, CountPads<Real>{pads.box.data(), pads.grid, pads.first.data()});
-  pads.entries = offsets_of(ex, label, pads.first, n, "places of segments on the contact grid");
-  pads.key.resize_discard(pads.entries);
-  pads.segment.resize_discard(pads.entries);
-  parallel_for(ex, label, n,
-               EnterPads<Real>{pads.box.data(), pads.first.data(), pads.grid, pads.key.data(), pads.segment.data()});
-  pads.sorter.sort(ex, label, pads.key, pads.segment, pads.entries, std::max(pads.grid.key_bits(), 1));
+  pads.near_count = 0;
+  if (sums.count == 0) return;
+
+  pads.homes = static_cast<Index>(sums.count) - enter_guests(ex, sums, n, pads);
+  pads.key.resize_discard(n);
+  pads.segment.resize_discard(n);
+  parallel_for(ex, label, n, EnterHome<Real>{pads.box.data(), pads.grid, pads.key.data(), pads.segment.data()});
+  pads.sorter.sort(ex, label, pads.key, pads.segment, n, pads.grid.key_bits());
+  pads.low.resize_discard(pads.homes);
+  pads.high.resize_discard(pads.homes);
+  parallel_for(ex, label, pads.homes,
+               PlaceBox<Real>{pads.box.data(), pads.segment.data(), view(pads.low), view(pads.high)});
+
+  pads.pad_of.resize_discard(pads.homes);
+  parallel_for(ex, label, pads.homes, EndsPad{pads.key.data(), pads.homes, pads.pad_of.data()});
+  const Index count = pads.homes > 0 ? exclusive_scan(ex, label, pads.pad_of, pads.pad_of, pads.homes) + 1 : 0;
+  pads.pad_key.resize_discard(count + 1);
+  pads.pad_start.resize_discard(count + 1);
+  parallel_for(ex, label, pads.homes,
+               ListPad{pads.key.data(), pads.pad_of.data(), pads.homes, pads.pad_key.data(), pads.pad_start.data()});
+
+  const SegmentPads<Real>& sorted = pads;
+  const NearSegments<Real> segments{sorted.segment.data(),
+                                    sorted.pad_of.data(),
+                                    sorted.pad_key.data(),
+                                    sorted.pad_start.data(),
+                                    view(sorted.low),
+                                    view(sorted.high),
+                                    sorted.guest_key.data(),
+                                    sorted.guest.data(),
+                                    sorted.box.data(),
+                                    mesh.vertex_strand.data(),
+                                    sorted.grid,
+                                    count,
+                                    sorted.homes,
+                                    sorted.guests};
+  const Index places = pads.homes + pads.guests;
+  pads.found.resize_discard(places);
+  pads.partner.resize_discard(Size{places} * kept_partners);
+  using Count = CountNear<Real>;
+  for_each_team<typename Count::Scratch>(ex, label, (places + Count::chunk - 1) / Count::chunk,
+                                         Count{segments, pads.found.data(), pads.partner.data()});
+  pads.near_count = offsets_of(ex, label, pads.found, places, "pairs of segments near each other");
+  pads.near.resize_discard(pads.near_count);
+  if (pads.near_count > 0)
+    parallel_for(
+        ex, label, places,
+        StoreNear<Real>{segments, sorted.found.data(), sorted.partner.data(), pads.near_count, pads.near.data()});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                              \
-  template void sort_into_pads(Exec&, const RodMesh<Real>&, const RodState<Real>&, double, BoxReach, double, \
-                               SegmentPads<Real>&);
+template <class Real>
+bool lists_motion(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
+                  const SegmentPads<Real>& pads) {
+  if (pads.box.size() != mesh.vertices) return false;
+  return reduce(ex, label, mesh.vertices, Index{0},
+                LeavesBox<Real>{view(state.x), view(state.v), mesh.length.data(), pads.drift, static_cast<Real>(dt),
+                                pads.box.data()},
+                Most{}) == 0;
+}
+
+#define TRIBO_INSTANTIATE(Real)                                                                            \
+  template void list_near(Exec&, const RodMesh<Real>&, const RodState<Real>&, double, SegmentPads<Real>&); \
+  template bool lists_motion(Exec&, const RodMesh<Real>&, const RodState<Real>&, double, const SegmentPads<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -94,8 +94,8 @@ struct MayTouch {
 template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
                      double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
-  sort_into_pads(ex, mesh, state, dt, BoxReach::any_direction, 0.5 * rules.delta, pads);
-  return find_pairs<Real>(ex, "strand contact", mesh, pads,
+  list_near(ex, mesh, state, dt, pads);
+  return find_pairs<Real>(ex, "strand contact", pads,
                           MayTouch<Real>{{view(state.x), view(state.x_tail)},
                                          view(state.v),
                                          mesh.length.data(),
