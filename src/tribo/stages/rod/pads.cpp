@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tribo/math/lane_bits.h"
 #include "tribo/stages/stencil.h"
@@ -33,61 +34,91 @@ inline constexpr Real position_rounding = Real(sizeof(Real) == 4 ? 1e-6 : 2e-15)
 template <class Real>
 inline constexpr Real largest_position = Real(1e18);
 
+/// Segments that follow each other: a pack of them on the CPU, one on the GPU.
 template <class Real>
-TRIBO_HD Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
-  return {{field[0][i], field[1][i], field[2][i]}};
-}
+struct SegmentRun {
+  using T = ParticlePack<Real>;
+  static constexpr int W = pack_width<Real>;
+  Index first;
+  int count;
+
+  TRIBO_HD static Index runs(Index segments) { return (segments + W - 1) / W; }
+  TRIBO_HD SegmentRun(Index run, Index segments) : first(run * W), count(min(W, segments - run * W)) {}
+  /// Of their first or second vertices; lanes past the last segment are those of what comes after.
+  TRIBO_HD Vec<T, 3> ends(const FieldView<const Real, 3>& field, Index second) const {
+    Vec<T, 3> r;
+    for (int k = 0; k < 3; ++k) r[k] = load_pack<Real>(field[k] + first + second, W);
+    return r;
+  }
+  TRIBO_HD mask_t<T> present(const Real* length) const { return load_pack<Real>(length + first, count) > T(Real(0)); }
+};
 
 template <class Real>
-struct BoxOfSegment {
+struct BoxOfSegments {
+  using T = ParticlePack<Real>;
   FieldView<const Real, 3> x, v;
   const Real *length, *radius;
+  Index segments;
   Vec<Real, 3> drift;  ///< which brings no two strands nearer
   Real dt;
-  SegmentBox<Real>* box;
+  BoxView<Real> box;
 
-  TRIBO_HD void operator()(Index i) const {
-    SegmentBox<Real> b = SegmentBox<Real>::none();
-    if (length[i] > Real(0)) {
-      const Vec<Real, 3> p = at(x, i), q = at(x, i + 1), u = at(v, i) - drift, w = at(v, i + 1) - drift;
-      const Real speed = sqrt(max(squared_norm(u), squared_norm(w)));
-      const Real extra = (Real(1) + position_rounding<Real>)*(max(radius[i], radius[i + 1]) + dt * speed);
-      bool finite = true;
-      for (int k = 0; k < 3; ++k) {
-        const Real low = min(p[k], q[k]), high = max(p[k], q[k]);
-        const Real reach = extra + position_rounding<Real> * max(abs(low), abs(high));
-        b.low[k] = low - reach;
-        b.high[k] = high + reach;
-        finite = finite && b.low[k] > -largest_position<Real> && b.high[k] < largest_position<Real> && p[k] == p[k] &&
-                 q[k] == q[k] && u[k] == u[k] && w[k] == w[k];
-      }
-      if (!finite) b = SegmentBox<Real>::none();
+  TRIBO_HD void operator()(Index r) const {
+    const SegmentRun<Real> run(r, segments);
+    const T rounding(position_rounding<Real>), far(largest_position<Real>);
+    const Vec<T, 3> p = run.ends(x, 0), q = run.ends(x, 1);
+    Vec<T, 3> u = run.ends(v, 0), w = run.ends(v, 1), low, high;
+    for (int k = 0; k < 3; ++k) {
+      u[k] = u[k] - T(drift[k]);
+      w[k] = w[k] - T(drift[k]);
     }
-    box[i] = b;
+    const T speed = sqrt(max(squared_norm(u), squared_norm(w)));
+    const T thickness = max(load_pack<Real>(radius + run.first, pack_width<Real>),
+                            load_pack<Real>(radius + run.first + 1, pack_width<Real>));
+    const T extra = (T(Real(1)) + rounding) * (thickness + T(dt) * speed);
+    auto valid = run.present(length);
+    for (int k = 0; k < 3; ++k) {
+      low[k] = min(p[k], q[k]);
+      high[k] = max(p[k], q[k]);
+      const T reach = extra + rounding * max(abs(low[k]), abs(high[k]));
+      low[k] = low[k] - reach;
+      high[k] = high[k] + reach;
+      valid = valid && low[k] > -far && high[k] < far && p[k] == p[k] && q[k] == q[k] && u[k] == u[k] && w[k] == w[k];
+    }
+    for (int k = 0; k < 3; ++k) {
+      store_pack<Real>(box.low[k] + run.first, select(valid, low[k], T(Real(1))), run.count);
+      store_pack<Real>(box.high[k] + run.first, select(valid, high[k], T(Real(-1))), run.count);
+    }
   }
 };
 
-/// 1 where a segment leaves its box, seen from what drifts along.
+/// 1 where a segment of a run leaves its box, seen from what drifts along.
 template <class Real>
 struct LeavesBox {
+  using T = ParticlePack<Real>;
   FieldView<const Real, 3> x, v;
   const Real* length;
+  Index segments;
   Vec<Real, 3> drift;
   Real dt;
-  const SegmentBox<Real>* box;
+  BoxView<const Real> box;
 
-  TRIBO_HD Index operator()(Index i) const {
-    if (!(length[i] > Real(0))) return 0;
-    const SegmentBox<Real> b = box[i];
-    bool stays = true, finite = true;
-    for (Index j = i; j < i + 2; ++j)
+  TRIBO_HD Index operator()(Index r) const {
+    const SegmentRun<Real> run(r, segments);
+    const T rounding(position_rounding<Real>), far(largest_position<Real>);
+    const auto present = run.present(length);
+    auto inside = present, finite = present;
+    for (int end = 0; end < 2; ++end) {
+      const Vec<T, 3> p = run.ends(x, end), u = run.ends(v, end);
       for (int k = 0; k < 3; ++k) {
-        const Real p = x[k][j], move = dt * (v[k][j] - drift[k]), end = p + move;
-        const Real slack = position_rounding<Real> * (abs(p) + abs(move));
-        stays = stays && min(p, end) - slack >= b.low[k] && max(p, end) + slack <= b.high[k];
-        finite = finite && abs(end) < largest_position<Real>;
+        const T move = T(dt) * (u[k] - T(drift[k])), q = p[k] + move, slack = rounding * (abs(p[k]) + abs(move));
+        const auto stays = min(p[k], q) - slack >= load_pack<Real>(box.low[k] + run.first, pack_width<Real>) &&
+                           max(p[k], q) + slack <= load_pack<Real>(box.high[k] + run.first, pack_width<Real>);
+        inside = inside && stays;
+        finite = finite && abs(q) < far;
       }
-    return stays || !finite ? 0 : 1;
+    }
+    return any(finite && !inside) ? 1 : 0;
   }
 };
 struct Most {
@@ -95,54 +126,57 @@ struct Most {
 };
 
 struct BoxSums {
-  Vec3 low, high;
-  double extent, largest, count;
+  Vec3 low, high, largest;  ///< extents along each axis
+  double extent, count;     ///< sum of their extents along the axis where they are longest
 };
 template <class Real>
 struct SumsOfBox {
-  const SegmentBox<Real>* box;
+  BoxView<const Real> box;
   BoxSums none;
   TRIBO_HD BoxSums operator()(Index i) const {
-    if (box[i].empty()) return none;
-    const double extent = box[i].extent();
-    return {cast<double>(box[i].low), cast<double>(box[i].high), extent, extent, 1};
+    const SegmentBox<Real> b = box[i];
+    if (b.empty()) return none;
+    const Vec3 extent{{b.extent(0), b.extent(1), b.extent(2)}};
+    return {cast<double>(b.low), cast<double>(b.high), extent, max(extent[0], max(extent[1], extent[2])), 1};
   }
 };
 struct JoinBoxSums {
   TRIBO_HD BoxSums operator()(const BoxSums& a, const BoxSums& b) const {
-    BoxSums s{a.low, a.high, a.extent + b.extent, max(a.largest, b.largest), a.count + b.count};
+    BoxSums s{a.low, a.high, a.largest, a.extent + b.extent, a.count + b.count};
     for (int k = 0; k < 3; ++k) {
       s.low[k] = min(a.low[k], b.low[k]);
       s.high[k] = max(a.high[k], b.high[k]);
+      s.largest[k] = max(a.largest[k], b.largest[k]);
     }
     return s;
   }
 };
 
-/// For boxes up to an extent, or larger where half a million pads along an axis are not enough.
+/// For boxes up to an extent. Pads are no thinner than half of it, so that they have some, and larger where half a
+/// million along an axis are not enough.
 PadGrid grid_for(const BoxSums& sums, double extent) {
   PadGrid grid{};
   constexpr double most_pads = 1 << 19, rounding = 1e-9;
-  for (int k = 0; k < 3; ++k) extent = std::max(extent, (sums.high[k] - sums.low[k]) / most_pads);
-  const double edge = extent > 0 ? (1 + rounding) * extent : 1;
-  grid.extent = extent;
-  grid.scale = 1 / edge;
   for (int k = 0; k < 3; ++k) {
-    grid.origin[k] = sums.low[k] - edge;
-    grid.size[k] = static_cast<Index>(std::floor((sums.high[k] - sums.low[k]) * grid.scale)) + 4;
+    grid.extent[k] = std::min(extent, sums.largest[k]);
+    const double span = sums.high[k] - sums.low[k];
+    const double edge = (1 + rounding) * std::max({grid.extent[k], 0.5 * extent, span / most_pads});
+    grid.edge[k] = edge > 0 ? edge : 1;
+    grid.origin[k] = sums.low[k] - grid.edge[k];
+    grid.size[k] = static_cast<Index>(std::floor(span / grid.edge[k])) + 4;
     while ((Index{1} << grid.bits[k]) < grid.size[k]) ++grid.bits[k];
   }
   return grid;
 }
 
-/// Pads whose segments a box could meet: those with the middle of a box that is no larger than them.
+/// Pads whose segments a box could meet: those with the middle of a box that has one place.
 template <class Real>
 struct GuestPads {
   Index low[3], high[3];
   TRIBO_HD GuestPads(const SegmentBox<Real>& box, const PadGrid& grid) {
     for (int k = 0; k < 3; ++k) {
-      low[k] = grid.cell(static_cast<double>(box.low[k]) - 0.5 * grid.extent, k);
-      high[k] = grid.cell(static_cast<double>(box.high[k]) + 0.5 * grid.extent, k);
+      low[k] = grid.cell(static_cast<double>(box.low[k]) - 0.5 * grid.extent[k], k);
+      high[k] = grid.cell(static_cast<double>(box.high[k]) + 0.5 * grid.extent[k], k);
     }
   }
   TRIBO_HD double count() const {
@@ -152,20 +186,22 @@ struct GuestPads {
   }
 };
 template <class Real>
-struct IsGuest {
-  const SegmentBox<Real>* box;
-  PadGrid grid;
-  TRIBO_HD bool operator()(Index i) const { return !box[i].empty() && box[i].extent() > grid.extent; }
-};
+TRIBO_HD bool is_guest(const SegmentBox<Real>& box, const PadGrid& grid) {
+  bool longer = false;
+  for (int k = 0; k < 3; ++k) longer = longer || box.extent(k) > grid.extent[k];
+  return longer && !box.empty();
+}
 struct GuestSums {
   double segments, pads;
 };
 template <class Real>
 struct SumsOfGuest {
-  IsGuest<Real> is_guest;
+  BoxView<const Real> box;
+  PadGrid grid;
   TRIBO_HD GuestSums operator()(Index i) const {
-    if (!is_guest(i)) return {0, 0};
-    return {1, GuestPads<Real>(is_guest.box[i], is_guest.grid).count()};
+    const SegmentBox<Real> b = box[i];
+    if (!is_guest(b, grid)) return {0, 0};
+    return {1, GuestPads<Real>(b, grid).count()};
   }
 };
 struct AddGuestSums {
@@ -175,26 +211,30 @@ struct AddGuestSums {
 };
 template <class Real>
 struct CountGuestPads {
-  IsGuest<Real> is_guest;
+  BoxView<const Real> box;
+  PadGrid grid;
   Index* count;
   TRIBO_HD void operator()(Index i) const {
-    count[i] = is_guest(i) ? static_cast<Index>(GuestPads<Real>(is_guest.box[i], is_guest.grid).count()) : 0;
+    const SegmentBox<Real> b = box[i];
+    count[i] = is_guest(b, grid) ? static_cast<Index>(GuestPads<Real>(b, grid).count()) : 0;
   }
 };
 template <class Real>
 struct EnterGuest {
-  IsGuest<Real> is_guest;
+  BoxView<const Real> box;
+  PadGrid grid;
   const Index* first;
   std::uint64_t* key;
   Index* guest;
   TRIBO_HD void operator()(Index s) const {
-    if (!is_guest(s)) return;
-    const GuestPads<Real> pads(is_guest.box[s], is_guest.grid);
-    Index to = first[s];
-    for (Index i = pads.low[0]; i <= pads.high[0]; ++i)
-      for (Index j = pads.low[1]; j <= pads.high[1]; ++j)
-        for (Index k = pads.low[2]; k <= pads.high[2]; ++k, ++to) {
-          key[to] = is_guest.grid.key(i, j, k);
+    const SegmentBox<Real> b = box[s];
+    if (!is_guest(b, grid)) return;
+    const GuestPads<Real> pads(b, grid);
+    Index to = first[s], at[3];
+    for (at[0] = pads.low[0]; at[0] <= pads.high[0]; ++at[0])
+      for (at[1] = pads.low[1]; at[1] <= pads.high[1]; ++at[1])
+        for (at[2] = pads.low[2]; at[2] <= pads.high[2]; ++at[2], ++to) {
+          key[to] = grid.key(at);
           guest[to] = s;
         }
   }
@@ -202,30 +242,29 @@ struct EnterGuest {
 
 template <class Real>
 struct EnterHome {
-  const SegmentBox<Real>* box;
+  BoxView<const Real> box;
   PadGrid grid;
   std::uint64_t* key;
   Index* segment;
   TRIBO_HD void operator()(Index i) const {
-    const SegmentBox<Real>& b = box[i];
-    const bool home = !b.empty() && !(b.extent() > grid.extent);
-    Index cell[3];
+    const SegmentBox<Real> b = box[i];
+    Index at[3];
     for (int k = 0; k < 3; ++k)
-      cell[k] = grid.cell(0.5 * (static_cast<double>(b.low[k]) + static_cast<double>(b.high[k])), k);
-    key[i] = home ? grid.key(cell[0], cell[1], cell[2]) : grid.no_key();
+      at[k] = grid.cell(0.5 * (static_cast<double>(b.low[k]) + static_cast<double>(b.high[k])), k);
+    key[i] = b.empty() || is_guest(b, grid) ? grid.no_key() : grid.key(at);
     segment[i] = i;
   }
 };
 template <class Real>
 struct PlaceBox {
-  const SegmentBox<Real>* box;
+  BoxView<const Real> box;
   const Index* segment;
-  FieldView<Real, 3> low, high;
+  BoxView<Real> place;
   TRIBO_HD void operator()(Index e) const {
-    const SegmentBox<Real>& b = box[segment[e]];
+    const SegmentBox<Real> b = box[segment[e]];
     for (int k = 0; k < 3; ++k) {
-      low[k][e] = b.low[k];
-      high[k][e] = b.high[k];
+      place.low[k][e] = b.low[k];
+      place.high[k][e] = b.high[k];
     }
   }
 };
@@ -273,10 +312,10 @@ struct NearSegments {
   const Index *segment, *pad_of;
   const std::uint64_t* pad_key;
   const Index* pad_start;
-  FieldView<const Real, 3> low, high;
+  BoxView<const Real> home_box;
   const std::uint64_t* guest_key;
   const Index* guest;
-  const SegmentBox<Real>* box;
+  BoxView<const Real> box;
   const Index* vertex_strand;
   PadGrid grid;
   Index pads, homes, guests;
@@ -305,11 +344,6 @@ struct NearSegments {
   TRIBO_HD bool may_touch(Index i, Index j) const {
     return (i < j ? j - i : i - j) > 2 || vertex_strand[i] != vertex_strand[j];
   }
-  TRIBO_HD static bool meet(const SegmentBox<Real>& a, const SegmentBox<Real>& b) {
-    bool all = true;
-    for (int k = 0; k < 3; ++k) all = all && a.low[k] <= b.high[k] && b.low[k] <= a.high[k];
-    return all;
-  }
 
   TRIBO_HD void go_to(Index pad, PadRows<Real>& rows) const {
     const bool begins = rows.pad < 0;
@@ -326,10 +360,10 @@ struct NearSegments {
     }
     const std::uint64_t cell[3] = {own / plane, own % plane / row, own % row};
     for (int k = 0; k < 3; ++k) {
-      const double begin = grid.origin[k] + static_cast<double>(cell[k]) / grid.scale, end = begin + 1 / grid.scale;
+      const double begin = grid.origin[k] + static_cast<double>(cell[k]) * grid.edge[k], end = begin + grid.edge[k];
       const double slack = static_cast<double>(position_rounding<Real>) * (abs(begin) + abs(end));
-      rows.low[k] = static_cast<Real>(begin + 0.5 * grid.extent + slack);
-      rows.high[k] = static_cast<Real>(end - 0.5 * grid.extent - slack);
+      rows.low[k] = static_cast<Real>(begin + 0.5 * grid.extent[k] + slack);
+      rows.high[k] = static_cast<Real>(end - 0.5 * grid.extent[k] - slack);
     }
     if (guests > 0) {
       rows.guest_begin = first_from(guest_key, guests, rows.guest_begin, own);
@@ -341,11 +375,9 @@ struct NearSegments {
   TRIBO_HD void each_of_home(Index e, PadRows<Real>& rows, const Visit& visit) const {
     if (pad_of[e] != rows.pad) go_to(pad_of[e], rows);
     const Index i = segment[e];
-    SegmentBox<Real> own;
+    const SegmentBox<Real> own = home_box[e];
     bool before[3], after[3];  // whether it may meet something of the pads there
     for (int k = 0; k < 3; ++k) {
-      own.low[k] = low[k][e];
-      own.high[k] = high[k][e];
       before[k] = own.low[k] < rows.low[k];
       after[k] = own.high[k] > rows.high[k];
     }
@@ -356,18 +388,18 @@ struct NearSegments {
       each_that_meets(own, i, begin, end, visit);
     }
     for (Index g = rows.guest_begin; g < rows.guest_end; ++g)
-      if (meet(own, box[guest[g]]) && may_touch(i, guest[g])) visit(guest[g]);
+      if (own.meets(box[guest[g]]) && may_touch(i, guest[g])) visit(guest[g]);
   }
 
   template <class Visit>
   TRIBO_HD void each_that_meets(const SegmentBox<Real>& own, Index i, Index begin, Index end,
                                 const Visit& visit) const {
     for (Index f = begin; f < end; f += W) {
-      T apart = T(own.low[0]) - load_pack<Real>(high[0] + f, W);
-      apart = max(apart, load_pack<Real>(low[0] + f, W) - T(own.high[0]));
+      T apart = T(own.low[0]) - load_pack<Real>(home_box.high[0] + f, W);
+      apart = max(apart, load_pack<Real>(home_box.low[0] + f, W) - T(own.high[0]));
       for (int k = 1; k < 3; ++k) {
-        apart = max(apart, T(own.low[k]) - load_pack<Real>(high[k] + f, W));
-        apart = max(apart, load_pack<Real>(low[k] + f, W) - T(own.high[k]));
+        apart = max(apart, T(own.low[k]) - load_pack<Real>(home_box.high[k] + f, W));
+        apart = max(apart, load_pack<Real>(home_box.low[k] + f, W) - T(own.high[k]));
       }
       unsigned hits = lane_bits(apart <= T(Real(0)));
       if (hits == 0) continue;
@@ -391,10 +423,10 @@ struct NearSegments {
     for (Index h = g + 1; h < guests && guest_key[h] == guest_key[g]; ++h) {
       const Index j = guest[h];
       const SegmentBox<Real> other = box[j];
-      if (!meet(own, other) || !may_touch(i, j)) continue;
+      if (!own.meets(other) || !may_touch(i, j)) continue;
       Index cell[3];
       for (int k = 0; k < 3; ++k) cell[k] = grid.cell(static_cast<double>(max(own.low[k], other.low[k])), k);
-      if (grid.key(cell[0], cell[1], cell[2]) == guest_key[g]) visit(j);
+      if (grid.key(cell) == guest_key[g]) visit(j);
     }
   }
 };
@@ -488,24 +520,27 @@ struct AddSizes {
 template <class Real>
 Index enter_guests(Exec& ex, const BoxSums& sums, Index n, SegmentPads<Real>& pads) {
   const double mean = sums.extent / sums.count;
+  const double largest = std::max({sums.largest[0], sums.largest[1], sums.largest[2]});
+  const auto box = view(std::as_const(pads.box));
+  double extent = largest <= 2 * mean ? largest : 1.5 * mean;
+  pads.grid = grid_for(sums, extent);
   pads.guests = 0;
-  pads.grid = grid_for(sums, sums.largest <= 2 * mean ? sums.largest : 1.5 * mean);
-  if (!(sums.largest > pads.grid.extent)) return 0;
+  if (extent == largest) return 0;
   const double most = 16 * sums.count + 4096;
   GuestSums guests;
   while (true) {
-    guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{{pads.box.data(), pads.grid}}, AddGuestSums{});
+    guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{box, pads.grid}, AddGuestSums{});
     if (guests.pads <= most) break;
-    pads.grid = grid_for(sums, 2 * pads.grid.extent);
+    extent *= 2;
+    pads.grid = grid_for(sums, extent);
   }
-  const IsGuest<Real> is_guest{pads.box.data(), pads.grid};
   pads.guest_first.resize_discard(n);
-  parallel_for(ex, label, n, CountGuestPads<Real>{is_guest, pads.guest_first.data()});
+  parallel_for(ex, label, n, CountGuestPads<Real>{box, pads.grid, pads.guest_first.data()});
   pads.guests = offsets_of(ex, label, pads.guest_first, n, "places of segments on the contact grid");
   pads.guest_key.resize_discard(pads.guests);
   pads.guest.resize_discard(pads.guests);
   parallel_for(ex, label, n,
-               EnterGuest<Real>{is_guest, pads.guest_first.data(), pads.guest_key.data(), pads.guest.data()});
+               EnterGuest<Real>{box, pads.grid, pads.guest_first.data(), pads.guest_key.data(), pads.guest.data()});
   pads.sorter.sort(ex, label, pads.guest_key, pads.guest, pads.guests, pads.grid.key_bits());
   return static_cast<Index>(guests.segments);
 }
@@ -527,25 +562,23 @@ void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state,
   const Vec3 sum = reduce(ex, label, n, Vec3::zero(), VelocityOf<Real>{view(state.v)}, AddVectors{});
   pads.drift = cast<Real>((1.0 / std::max(n, 1)) * sum);
   pads.box.resize_discard(n);
-  parallel_for(ex, label, n,
-               BoxOfSegment<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(), pads.drift,
-                                  static_cast<Real>(dt), pads.box.data()});
+  parallel_for(ex, label, SegmentRun<Real>::runs(n),
+               BoxOfSegments<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(), n, pads.drift,
+                                   static_cast<Real>(dt), view(pads.box)});
   constexpr double far = std::numeric_limits<double>::max();
-  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), 0, 0, 0};
-  const BoxSums sums = reduce(ex, label, n, none, SumsOfBox<Real>{pads.box.data(), none}, JoinBoxSums{});
+  const auto box = view(std::as_const(pads.box));
+  const BoxSums none{Vec3::filled(far), Vec3::filled(-far), Vec3::zero(), 0, 0};
+  const BoxSums sums = reduce(ex, label, n, none, SumsOfBox<Real>{box, none}, JoinBoxSums{});
   pads.near_count = 0;
   if (sums.count == 0) return;
 
   pads.homes = static_cast<Index>(sums.count) - enter_guests(ex, sums, n, pads);
   pads.key.resize_discard(n);
   pads.segment.resize_discard(n);
-  parallel_for(ex, label, n, EnterHome<Real>{pads.box.data(), pads.grid, pads.key.data(), pads.segment.data()});
+  parallel_for(ex, label, n, EnterHome<Real>{box, pads.grid, pads.key.data(), pads.segment.data()});
   pads.sorter.sort(ex, label, pads.key, pads.segment, n, pads.grid.key_bits());
-  pads.low.resize_discard(pads.homes);
-  pads.high.resize_discard(pads.homes);
-  parallel_for(ex, label, pads.homes,
-               PlaceBox<Real>{pads.box.data(), pads.segment.data(), view(pads.low), view(pads.high)});
-
+  pads.home_box.resize_discard(pads.homes);
+  parallel_for(ex, label, pads.homes, PlaceBox<Real>{box, pads.segment.data(), view(pads.home_box)});
   pads.pad_of.resize_discard(pads.homes);
   parallel_for(ex, label, pads.homes, EndsPad{pads.key.data(), pads.homes, pads.pad_of.data()});
   const Index count = pads.homes > 0 ? exclusive_scan(ex, label, pads.pad_of, pads.pad_of, pads.homes) + 1 : 0;
@@ -559,11 +592,10 @@ void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state,
                                     sorted.pad_of.data(),
                                     sorted.pad_key.data(),
                                     sorted.pad_start.data(),
-                                    view(sorted.low),
-                                    view(sorted.high),
+                                    view(sorted.home_box),
                                     sorted.guest_key.data(),
                                     sorted.guest.data(),
-                                    sorted.box.data(),
+                                    box,
                                     mesh.vertex_strand.data(),
                                     sorted.grid,
                                     count,
@@ -586,10 +618,11 @@ void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state,
 template <class Real>
 bool lists_motion(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
                   const SegmentPads<Real>& pads) {
-  if (pads.box.size() != mesh.vertices) return false;
-  return reduce(ex, label, mesh.vertices, Index{0},
-                LeavesBox<Real>{view(state.x), view(state.v), mesh.length.data(), pads.drift, static_cast<Real>(dt),
-                                pads.box.data()},
+  const Index n = mesh.vertices;
+  if (pads.box.low.c[0].size() != n) return false;
+  return reduce(ex, label, SegmentRun<Real>::runs(n), Index{0},
+                LeavesBox<Real>{view(state.x), view(state.v), mesh.length.data(), n, pads.drift, static_cast<Real>(dt),
+                                view(pads.box)},
                 Most{}) == 0;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "tribo/stages/rod/rod.h"
 
@@ -20,31 +21,57 @@ template <class Real>
 struct SegmentBox {
   Vec<Real, 3> low, high;
 
-  TRIBO_HD static SegmentBox none() { return {Vec<Real, 3>::filled(Real(1)), Vec<Real, 3>::filled(Real(-1))}; }
   TRIBO_HD bool empty() const { return !(low[0] <= high[0]); }
-  /// Along the axis where it is longest.
-  TRIBO_HD double extent() const {
-    double most = 0;
-    for (int k = 0; k < 3; ++k) most = max(most, static_cast<double>(high[k]) - static_cast<double>(low[k]));
-    return most;
+  TRIBO_HD double extent(int k) const { return static_cast<double>(high[k]) - static_cast<double>(low[k]); }
+  TRIBO_HD bool meets(const SegmentBox& other) const {
+    bool all = true;
+    for (int k = 0; k < 3; ++k) all = all && low[k] <= other.high[k] && other.low[k] <= high[k];
+    return all;
   }
 };
+/// Boxes of all segments, or of all places.
+template <class Real>
+struct BoxColumns {
+  Field<Real, 3> low, high;
+
+  void resize_discard(Index n) {
+    low.resize_discard(n);
+    high.resize_discard(n);
+  }
+  std::size_t bytes() const { return low.bytes() + high.bytes(); }
+};
+template <class Real>
+struct BoxView {
+  FieldView<Real, 3> low, high;
+
+  TRIBO_HD SegmentBox<std::remove_const_t<Real>> operator[](Index i) const {
+    return {{{low[0][i], low[1][i], low[2][i]}}, {{high[0][i], high[1][i], high[2][i]}}};
+  }
+};
+template <class Real>
+BoxView<Real> view(BoxColumns<Real>& boxes) {
+  return {view(boxes.low), view(boxes.high)};
+}
+template <class Real>
+BoxView<const Real> view(const BoxColumns<Real>& boxes) {
+  return {view(boxes.low), view(boxes.high)};
+}
 
 /// No box has its middle in an outermost pad.
 struct PadGrid {
   Vec<double, 3> origin;
-  double scale;   ///< pads per meter
-  double extent;  ///< boxes up to this have one place [m]
+  Vec<double, 3> edge;    ///< of a pad, no less than extent [m]
+  Vec<double, 3> extent;  ///< boxes up to this have one place [m]
   Index size[3];
   int bits[3];  ///< of an index along each axis
 
-  TRIBO_HD double place(double at, int k) const { return (at - origin[k]) * scale; }
   TRIBO_HD Index cell(double at, int k) const {
-    return static_cast<Index>(min(max(floor(place(at, k)), 0.0), static_cast<double>(size[k] - 1)));
+    const double c = floor((at - origin[k]) / edge[k]);
+    return static_cast<Index>(min(max(c, 0.0), static_cast<double>(size[k] - 1)));
   }
-  TRIBO_HD std::uint64_t key(Index i, Index j, Index k) const {
-    const std::uint64_t x = static_cast<std::uint64_t>(i), y = static_cast<std::uint64_t>(j);
-    return ((x << bits[1] | y) << bits[2]) | static_cast<std::uint64_t>(k);
+  TRIBO_HD std::uint64_t key(const Index* at) const {
+    const std::uint64_t x = static_cast<std::uint64_t>(at[0]), y = static_cast<std::uint64_t>(at[1]);
+    return ((x << bits[1] | y) << bits[2]) | static_cast<std::uint64_t>(at[2]);
   }
   TRIBO_HD int key_bits() const { return bits[0] + bits[1] + bits[2]; }
   /// Above all keys of pads that have the middle of a box.
@@ -64,10 +91,10 @@ struct SegmentPads {
   Index guests = 0;  ///< places of those that are longer
   Index near_count = 0;
   Vec<Real, 3> drift{};          ///< velocity that brings no two nearer: boxes are at rest in what has it [m/s]
-  Array<SegmentBox<Real>> box;   ///< by segments
+  BoxColumns<Real> box;          ///< by segments
   Array<std::uint64_t> key;      ///< pads of homes, in rising order
   Array<Index> segment;          ///< of each home; rising within a pad
-  Field<Real, 3> low, high;      ///< its box
+  BoxColumns<Real> home_box;     ///< likewise
   Array<Index> pad_of;           ///< its pad, numbered among those that have any
   Array<std::uint64_t> pad_key;  ///< of these pads
   Array<Index> pad_start;        ///< first home of each, and one past the last of all
@@ -80,7 +107,7 @@ struct SegmentPads {
   RadixSorter sorter;
 
   std::size_t bytes() const {
-    return box.bytes() + key.bytes() + segment.bytes() + low.bytes() + high.bytes() + pad_of.bytes() + pad_key.bytes() +
+    return box.bytes() + key.bytes() + segment.bytes() + home_box.bytes() + pad_of.bytes() + pad_key.bytes() +
            pad_start.bytes() + guest_first.bytes() + guest_key.bytes() + guest.bytes() + found.bytes() +
            partner.bytes() + near.bytes() + sorter.bytes();
   }
