@@ -28,9 +28,6 @@ struct AddVectors {
   TRIBO_HD Vec3 operator()(const Vec3& a, const Vec3& b) const { return a + b; }
 };
 
-/// Rounding, of positions with their tails too, and of products of a few numbers.
-template <class Real>
-inline constexpr Real position_rounding = Real(sizeof(Real) == 4 ? 1e-6 : 2e-15);
 template <class Real>
 inline constexpr Real largest_position = Real(1e18);
 
@@ -162,6 +159,7 @@ PadGrid grid_for(const BoxSums& sums, double extent) {
     const double span = sums.high[k] - sums.low[k];
     const double edge = (1 + rounding) * std::max({grid.extent[k], 0.5 * extent, span / most_pads});
     grid.edge[k] = edge > 0 ? edge : 1;
+    grid.scale[k] = 1 / grid.edge[k];
     grid.origin[k] = sums.low[k] - grid.edge[k];
     grid.size[k] = static_cast<Index>(std::floor(span / grid.edge[k])) + 4;
     while ((Index{1} << grid.bits[k]) < grid.size[k]) ++grid.bits[k];

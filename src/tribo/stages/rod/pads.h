@@ -61,13 +61,13 @@ BoxView<const Real> view(const BoxColumns<Real>& boxes) {
 struct PadGrid {
   Vec<double, 3> origin;
   Vec<double, 3> edge;    ///< of a pad, no less than extent [m]
+  Vec<double, 3> scale;   ///< 1 / edge
   Vec<double, 3> extent;  ///< boxes up to this have one place [m]
   Index size[3];
   int bits[3];  ///< of an index along each axis
 
   TRIBO_HD Index cell(double at, int k) const {
-    const double c = floor((at - origin[k]) / edge[k]);
-    return static_cast<Index>(min(max(c, 0.0), static_cast<double>(size[k] - 1)));
+    return static_cast<Index>(min(max((at - origin[k]) * scale[k], 0.0), static_cast<double>(size[k] - 1)));
   }
   TRIBO_HD std::uint64_t key(const Index* at) const {
     const std::uint64_t x = static_cast<std::uint64_t>(at[0]), y = static_cast<std::uint64_t>(at[1]);
@@ -127,6 +127,40 @@ bool lists_motion(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& sta
 
 /// Total of counts, which are replaced by the sums of those before. Throws where an Index cannot hold it.
 Index offsets_of(Exec& ex, const char* label, Array<Index>& counts, Index n, const char* what);
+
+/// Rounding of positions, with their tails, and of what is computed from a few of them.
+template <class Real>
+inline constexpr Real position_rounding = Real(sizeof(Real) == 4 ? 1e-6 : 2e-15);
+
+/// Listed pairs are mostly neighbors that move alike: these stay apart.
+template <class Real>
+struct PairMotion {
+  FieldView<const Real, 3> x, v;
+  Real dt;
+
+  /// By which two points of the segments can come nearer within dt: impulses elsewhere on the strands can turn them.
+  TRIBO_HD Real way(Index i, Index j) const {
+    Real most = Real(0);
+    for (int s = 0; s < 2; ++s)
+      for (int t = 0; t < 2; ++t) {
+        Real square = Real(0);
+        for (int k = 0; k < 3; ++k) square = square + (v[k][i + s] - v[k][j + t]) * (v[k][i + s] - v[k][j + t]);
+        most = max(most, square);
+      }
+    return dt * sqrt(most);
+  }
+  /// True only where segments are farther from each other than a distance, as boxes tell.
+  TRIBO_HD bool apart(Index i, Index j, Real distance) const {
+    bool any_axis = false;
+    for (int k = 0; k < 3; ++k) {
+      const Real p = x[k][i], p1 = x[k][i + 1], q = x[k][j], q1 = x[k][j + 1];
+      const Real gap = max(min(p, p1) - max(q, q1), min(q, q1) - max(p, p1));
+      const Real rounding = position_rounding<Real> * (distance + abs(p) + abs(p1) + abs(q) + abs(q1));
+      any_axis = any_axis || gap > distance + rounding;
+    }
+    return any_axis;
+  }
+};
 
 template <class Test>
 struct CountItems {
