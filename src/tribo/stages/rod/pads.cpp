@@ -167,14 +167,15 @@ PadGrid grid_for(const BoxSums& sums, double extent) {
   return grid;
 }
 
-/// Pads whose segments a box could meet: those with the middle of a box that has one place.
+/// Where a box is a guest: of pads with the middles of boxes that it could meet and that have one place, or of cells of
+/// some pads each.
 template <class Real>
 struct GuestPads {
   Index low[3], high[3];
   TRIBO_HD GuestPads(const SegmentBox<Real>& box, const PadGrid& grid) {
     for (int k = 0; k < 3; ++k) {
-      low[k] = grid.cell(static_cast<double>(box.low[k]) - 0.5 * grid.extent[k], k);
-      high[k] = grid.cell(static_cast<double>(box.high[k]) + 0.5 * grid.extent[k], k);
+      low[k] = grid.cell(static_cast<double>(box.low[k]) - 0.5 * grid.extent[k], k) >> grid.shift;
+      high[k] = grid.cell(static_cast<double>(box.high[k]) + 0.5 * grid.extent[k], k) >> grid.shift;
     }
   }
   TRIBO_HD double count() const {
@@ -364,8 +365,10 @@ struct NearSegments {
       rows.high[k] = static_cast<Real>(end - 0.5 * grid.extent[k] - slack);
     }
     if (guests > 0) {
-      rows.guest_begin = first_from(guest_key, guests, rows.guest_begin, own);
-      rows.guest_end = first_from(guest_key, guests, rows.guest_begin, own + 1);
+      const Index at[3] = {static_cast<Index>(cell[0]) >> grid.shift, static_cast<Index>(cell[1]) >> grid.shift,
+                           static_cast<Index>(cell[2]) >> grid.shift};
+      rows.guest_begin = first_from(guest_key, guests, 0, grid.key(at));
+      rows.guest_end = first_from(guest_key, guests, rows.guest_begin, grid.key(at) + 1);
     }
   }
 
@@ -413,7 +416,7 @@ struct NearSegments {
     }
   }
 
-  /// A pair of guests belongs to the pad where the common part of their boxes begins: both are in that one.
+  /// A pair of guests belongs to the cell where the common part of their boxes begins: both are in that one.
   template <class Visit>
   TRIBO_HD void each_of_guest(Index g, const Visit& visit) const {
     const Index i = guest[g];
@@ -423,7 +426,8 @@ struct NearSegments {
       const SegmentBox<Real> other = box[j];
       if (!own.meets(other) || !may_touch(i, j)) continue;
       Index cell[3];
-      for (int k = 0; k < 3; ++k) cell[k] = grid.cell(static_cast<double>(max(own.low[k], other.low[k])), k);
+      for (int k = 0; k < 3; ++k)
+        cell[k] = grid.cell(static_cast<double>(max(own.low[k], other.low[k])), k) >> grid.shift;
       if (grid.key(cell) == guest_key[g]) visit(j);
     }
   }
@@ -514,23 +518,21 @@ struct AddSizes {
 };
 
 /// Pads as large as most boxes, and places of those that are larger. Of these a few, of strands that fly or have long
-/// segments, may be in very many pads, unless all together are. Returns how many they are.
+/// segments, may be in very many cells, unless all together are. Returns how many they are.
 template <class Real>
 Index enter_guests(Exec& ex, const BoxSums& sums, Index n, SegmentPads<Real>& pads) {
   const double mean = sums.extent / sums.count;
   const double largest = std::max({sums.largest[0], sums.largest[1], sums.largest[2]});
   const auto box = view(std::as_const(pads.box));
-  double extent = largest <= 2 * mean ? largest : 1.5 * mean;
-  pads.grid = grid_for(sums, extent);
+  pads.grid = grid_for(sums, std::min(largest, 1.5 * mean));
   pads.guests = 0;
-  if (extent == largest) return 0;
+  if (largest <= 1.5 * mean) return 0;
   const double most = 16 * sums.count + 4096;
   GuestSums guests;
   while (true) {
     guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{box, pads.grid}, AddGuestSums{});
     if (guests.pads <= most) break;
-    extent *= 2;
-    pads.grid = grid_for(sums, extent);
+    ++pads.grid.shift;
   }
   pads.guest_first.resize_discard(n);
   parallel_for(ex, label, n, CountGuestPads<Real>{box, pads.grid, pads.guest_first.data()});

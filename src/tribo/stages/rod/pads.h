@@ -65,6 +65,7 @@ struct PadGrid {
   Vec<double, 3> extent;  ///< boxes up to this have one place [m]
   Index size[3];
   int bits[3];  ///< of an index along each axis
+  int shift;    ///< longer boxes are in cells of 2^shift pads along each axis
 
   TRIBO_HD Index cell(double at, int k) const {
     return static_cast<Index>(min(max((at - origin[k]) * scale[k], 0.0), static_cast<double>(size[k] - 1)));
