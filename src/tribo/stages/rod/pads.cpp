@@ -340,8 +340,10 @@ struct NearSegments {
   }
 
  private:
+  /// Segments that follow each other are of one strand: between strands is a vertex where none begins.
   TRIBO_HD bool may_touch(Index i, Index j) const {
-    return (i < j ? j - i : i - j) > 2 || vertex_strand[i] != vertex_strand[j];
+    const Index way = i < j ? j - i : i - j;
+    return way > 2 || (way == 2 && vertex_strand[i] != vertex_strand[j]);
   }
 
   TRIBO_HD void go_to(Index pad, PadRows<Real>& rows) const {
@@ -357,7 +359,9 @@ struct NearSegments {
         rows.at[r][k] = pad_start[p];
       }
     }
-    const std::uint64_t cell[3] = {own / plane, own % plane / row, own % row};
+    const Index cell[3] = {static_cast<Index>(own >> (grid.bits[1] + grid.bits[2])),
+                           static_cast<Index>(own >> grid.bits[2] & ((std::uint64_t{1} << grid.bits[1]) - 1)),
+                           static_cast<Index>(own & (row - 1))};
     for (int k = 0; k < 3; ++k) {
       const double begin = grid.origin[k] + static_cast<double>(cell[k]) * grid.edge[k], end = begin + grid.edge[k];
       const double slack = static_cast<double>(position_rounding<Real>) * (abs(begin) + abs(end));
@@ -365,8 +369,7 @@ struct NearSegments {
       rows.high[k] = static_cast<Real>(end - 0.5 * grid.extent[k] - slack);
     }
     if (guests > 0) {
-      const Index at[3] = {static_cast<Index>(cell[0]) >> grid.shift, static_cast<Index>(cell[1]) >> grid.shift,
-                           static_cast<Index>(cell[2]) >> grid.shift};
+      const Index at[3] = {cell[0] >> grid.shift, cell[1] >> grid.shift, cell[2] >> grid.shift};
       rows.guest_begin = first_from(guest_key, guests, 0, grid.key(at));
       rows.guest_end = first_from(guest_key, guests, rows.guest_begin, grid.key(at) + 1);
     }
