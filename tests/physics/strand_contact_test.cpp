@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "strand_world.h"
@@ -231,8 +234,7 @@ TEST(StrandContact, PadsFindAllPairs) {
   EXPECT_EQ(find_crossings(world.ex, world.mesh, world.state, dt, work.pads, world.collisions.crossings).pairs,
             crossing);
   EXPECT_GT(crossing, 50);
-  const Index pairs =
-      find_proximity(world.ex, ProximityRules{}, world.mesh, world.state, dt, work.pads, work.pairs);
+  const Index pairs = find_proximity(world.ex, ProximityRules{}, world.mesh, world.state, dt, work.pads, work.pairs);
   Index inside = 0;
   for (Index k = 0; k < pairs; ++k) {
     const StrandPair<double>& p = work.pairs.data()[k];
@@ -240,6 +242,167 @@ TEST(StrandContact, PadsFindAllPairs) {
   }
   EXPECT_EQ(inside, near);
   EXPECT_GT(near, 50);
+}
+
+using Pairs = std::vector<std::pair<Index, Index>>;
+
+template <class Item>
+Pairs sorted_pairs(const Item* items, Index count) {
+  Pairs pairs;
+  for (Index k = 0; k < count; ++k) pairs.emplace_back(items[k].first, items[k].second);
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+/// Strands in a crowd, at all angles: most segments short, some of them long or fast.
+template <class Real>
+struct Crowd : ContactWorldOf<Real> {
+  static constexpr Index edges = 7;
+  std::mt19937 random{7};
+  std::vector<std::vector<Vec3>> lines;
+
+  double any() { return std::uniform_real_distribution<double>(-1, 1)(random); }
+  Vec3 point() { return {{any(), any(), any()}}; }
+  void add_strand(const Vec3& at, double step) {
+    std::vector<Vec3> line{at};
+    for (Index k = 0; k < edges; ++k) line.push_back(line.back() + step * point());
+    lines.push_back(line);
+  }
+  void finish(double speed) {
+    this->add(lines, Held::nowhere, 0.3);
+    for (Vec3& v : this->seed.v) v = Vec3{{40, -30, 20}} + speed * point();  // all of it drifts
+    this->load();
+  }
+  bool listed(Index i, Index j) const {
+    const Index row = edges + 1;
+    return i % row != edges && j % row != edges && (i / row != j / row || j - i > 2);
+  }
+  bool finite(Index i) {
+    for (Index k = i; k < i + 2; ++k)
+      if (!std::isfinite(squared_norm(this->x(k)) + squared_norm(this->v(k)))) return false;
+    return true;
+  }
+  MovingSegments moving(Index i, Index j, double dt) {
+    MovingSegments m;
+    const Index at[4] = {i, i + 1, j, j + 1};
+    for (int k = 0; k < 4; ++k) {
+      m.x[k] = this->x(at[k]) + this->read(this->state.x_tail, at[k]) - this->x(i);
+      m.move[k] = dt * this->v(at[k]);
+    }
+    return m;
+  }
+
+  /// Against all pairs there are: those that could touch within dt, at whatever place of the segments, are listed, none
+  /// twice; and those that cross are found.
+  void expect_all_found(double dt, Index least_near, Index least_crossing) {
+    SegmentPads<Real>& pads = this->collisions.work.pads;
+    list_near(this->ex, this->mesh, this->state, dt, pads);
+    const Pairs near = sorted_pairs(pads.near.data(), pads.near_count);
+    EXPECT_TRUE(std::adjacent_find(near.begin(), near.end()) == near.end()) << "a pair is listed twice";
+    const Index count =
+        find_proximity(this->ex, ProximityRules{}, this->mesh, this->state, dt, pads, this->collisions.work.pairs);
+    const Pairs touching = sorted_pairs(this->collisions.work.pairs.data(), count);
+    Pairs expected_inside, expected_crossing;
+    Index could_touch = 0, lost = 0, strange = 0;
+    for (const auto& [i, j] : near) strange += i < j && listed(i, j) && finite(i) && finite(j) ? 0 : 1;
+    for (Index i = 0; i < this->mesh.vertices; ++i)
+      for (Index j = i + 1; j < this->mesh.vertices; ++j) {
+        if (!listed(i, j) || !finite(i) || !finite(j)) continue;
+        const MovingSegments m = moving(i, j, dt);
+        if (m.hits().count > 0) expected_crossing.emplace_back(i, j);
+        double fastest = 0;
+        for (int a = 0; a < 2; ++a)
+          for (int b = 2; b < 4; ++b) fastest = std::max(fastest, length(m.move[a] - m.move[b]));
+        const ClosestPoints c = closest_points(m.x[0], m.x[1] - m.x[0], m.x[2], m.x[3] - m.x[2]);
+        if (length(c.gap) > dmin + fastest) continue;
+        ++could_touch;
+        lost += std::binary_search(near.begin(), near.end(), std::pair{i, j}) ? 0 : 1;
+        if (c.a > 0 && c.a < 1 && c.b > 0 && c.b < 1) expected_inside.emplace_back(i, j);
+      }
+    EXPECT_EQ(lost, 0) << "of " << could_touch;
+    EXPECT_EQ(strange, 0) << "of " << near.size();
+    EXPECT_GE(could_touch, least_near);
+    EXPECT_TRUE(std::includes(touching.begin(), touching.end(), expected_inside.begin(), expected_inside.end()));
+    EXPECT_EQ(crossing_pairs(dt, pads), expected_crossing);
+    SegmentPads<Real> fresh;
+    EXPECT_EQ(crossing_pairs(dt, fresh), expected_crossing) << "with a list of its own";
+    EXPECT_GE(static_cast<Index>(expected_crossing.size()), least_crossing);
+  }
+  Pairs crossing_pairs(double dt, SegmentPads<Real>& pads) {
+    const Index count = find_crossings(this->ex, this->mesh, this->state, dt, pads, this->collisions.crossings).pairs;
+    std::vector<StrandPair<Real>> crossing;
+    for (Index k = 0; k < count; ++k) crossing.push_back(this->collisions.crossings.data()[k].pair);
+    return sorted_pairs(crossing.data(), count);
+  }
+};
+
+template <class Real>
+void expect_search_of_all_kinds() {
+  const auto crowd = [](double reach, double step, int long_ones, int fast_ones, int lost_ones) {
+    Crowd<Real> world;
+    for (int s = 0; s < 90; ++s) world.add_strand(reach * world.point(), s < long_ones ? 8 * step : step);
+    world.finish(1);
+    for (int s = 0; s < fast_ones; ++s) world.state.v.c[s % 3].data()[8 * (30 + 3 * s) + s % 8] += Real(2000);
+    for (int s = 0; s < lost_ones; ++s)
+      world.state.x.c[s % 3].data()[8 * (50 + 2 * s) + s] =
+          s % 2 == 0 ? std::numeric_limits<Real>::quiet_NaN() : std::numeric_limits<Real>::infinity();
+    return world;
+  };
+  {
+    SCOPED_TRACE("all alike");
+    crowd(0.5, 0.2, 0, 0, 0).expect_all_found(0.02, 300, 10);
+  }
+  {
+    SCOPED_TRACE("a few far longer than the others");
+    crowd(0.5, 0.2, 5, 0, 0).expect_all_found(0.02, 300, 10);
+  }
+  {
+    SCOPED_TRACE("many longer than the others");
+    crowd(1, 0.2, 40, 0, 0).expect_all_found(0.02, 100, 10);
+  }
+  {
+    SCOPED_TRACE("some fly");
+    crowd(0.5, 0.2, 2, 8, 0).expect_all_found(0.02, 100, 10);
+  }
+  {
+    SCOPED_TRACE("some are not finite");
+    crowd(0.5, 0.2, 2, 2, 3).expect_all_found(0.02, 100, 10);
+  }
+  {
+    SCOPED_TRACE("all at one place");
+    crowd(0, 0.05, 0, 0, 0).expect_all_found(0.02, 10000, 100);
+  }
+  {
+    SCOPED_TRACE("far from each other");
+    crowd(1e5, 0.2, 0, 0, 0).expect_all_found(0.02, 0, 0);
+  }
+}
+// The search loses no pair of segments and lists none twice, whatever their lengths and speeds: against all pairs.
+TEST(StrandContact, SearchFindsWhatAllPairsDo) { expect_search_of_all_kinds<double>(); }
+TEST(StrandContact, SearchFindsWhatAllPairsDoInFloats) { expect_search_of_all_kinds<float>(); }
+
+// Crossings are looked for among pairs listed before the impulses as long as segments stay within their boxes: those
+// are then all there are; where they do not, the list is made anew.
+TEST(StrandContact, CrossingsNeedNoListOfTheirOwn) {
+  Crowd<double> world;
+  for (int s = 0; s < 90; ++s) world.add_strand(0.5 * world.point(), 0.2);
+  world.finish(3);
+  const double dt = 0.02;
+  SegmentPads<double>& pads = world.collisions.work.pads;
+  list_near(world.ex, world.mesh, world.state, dt, pads);
+  for (const double change : {-1.5, -0.5, 0.0, 0.5}) {  // of the velocities, off the mean
+    SCOPED_TRACE(change);
+    for (Index i = 0; i < world.mesh.vertices; ++i)
+      for (int k = 0; k < 3; ++k) {
+        const double mean = k == 0 ? 40 : k == 1 ? -30 : 20;
+        world.state.v.c[k].data()[i] = mean + (1 + change) * (world.seed.v[std::size_t(i)][k] - mean);
+      }
+    EXPECT_EQ(lists_motion(world.ex, world.mesh, world.state, dt, pads), change < 0.1);
+    SegmentPads<double> fresh;
+    const Pairs expected = world.crossing_pairs(dt, fresh);
+    EXPECT_EQ(world.crossing_pairs(dt, pads), expected);
+    EXPECT_GT(expected.size(), 10u);
+  }
 }
 
 // The cubic's sign changes in (0, 1], each once, down to roots that nearly touch.

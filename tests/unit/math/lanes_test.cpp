@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "tribo/math/lane_bits.h"
+
 /// \file
 /// Every pack function must give, lane by lane, the bits of the scalar function, which is tested against the standard
 /// library. Widths go from half a register to several.
@@ -180,12 +182,14 @@ TYPED_TEST(LanesTest, AnyAndAllSeeEveryLane) {
   EXPECT_TRUE(all(L(0) < 1));
   EXPECT_TRUE(all(mask_t<L>(true)));
   EXPECT_FALSE(any(mask_t<L>(false)));
+  EXPECT_EQ(lane_bits(mask_t<L>(false)), 0u);
   for (int l = 0; l < W; ++l) {
     L a(1);
     a.set(l, -1);
     EXPECT_TRUE(any(a < 0));
     EXPECT_EQ(all(a < 0), W == 1);
     EXPECT_FALSE(all(a > 0));
+    EXPECT_EQ(lane_bits(a < 0), 1u << l);
     for (int k = 0; k < W; ++k) EXPECT_EQ((a < 0)[k], k == l);
   }
 }

@@ -11,10 +11,12 @@ struct Cross {
   using Item = Crossing<Real>;
   VertexPositions<Real> x;
   FieldView<const Real, 3> v;
+  PairMotion<Real> motion;
   const Real *radius, *inverse_mass;
   double dt;
 
   TRIBO_HD bool operator()(Index i, Index j, Item& item) const {
+    if (motion.apart(i, j, motion.way(i, j))) return false;
     const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
                        inverse_mass[j + 1] > Real(0);
     if (!moves) return false;
@@ -75,12 +77,17 @@ struct AppendPair {
 template <class Real>
 CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
                              SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings) {
-  sort_into_pads(ex, mesh, state, dt, BoxReach::along_motion, 0, pads);
+  if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
-  count.pairs = find_pairs<Real>(
-      ex, label, mesh, pads,
-      Cross<Real>{{view(state.x), view(state.x_tail)}, view(state.v), mesh.radius.data(), mesh.inverse_mass.data(), dt},
-      crossings);
+  count.pairs = find_pairs<Real>(ex, label, pads,
+                                 Cross<Real>{{view(state.x), view(state.x_tail)},
+                                             view(state.v),
+                                             {view(state.x), view(state.v), static_cast<Real>(dt)},
+                                             mesh.radius.data(),
+                                             mesh.inverse_mass.data(),
+                                             dt},
+                                 crossings);
+  if (count.pairs == 0) return count;
   count.odd = reduce(ex, label, count.pairs, Index{0}, OddOf<Real>{crossings.data()}, AddIndices{});
   return count;
 }

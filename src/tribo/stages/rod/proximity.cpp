@@ -22,26 +22,26 @@ struct MayTouch {
   using Item = StrandPair<Real>;
   VertexPositions<Real> x;
   FieldView<const Real, 3> v;
+  PairMotion<Real> motion;
   const Real *length, *radius, *inverse_mass, *friction;
   const Index *vertex_strand, *strand_body;
   Index vertices, bodies;
   double dt, delta;
 
   TRIBO_HD bool operator()(Index i, Index j, Item& pair) const {
-    const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
-                       inverse_mass[j + 1] > Real(0);
-    if (!moves) return false;
+    const Real moved = motion.way(i, j);
+    if (motion.apart(i, j, max(radius[i], radius[i + 1]) + max(radius[j], radius[j + 1]) + moved)) return false;
     const Vec3 p = x(i), p1 = x(i + 1), q = x(j), q1 = x(j + 1);
-    const double way = dt * fastest(i, j);
-    const double reach = max(radius_of(i), radius_of(i + 1)) + max(radius_of(j), radius_of(j + 1)) + way;
-    for (int k = 0; k < 3; ++k)  // most candidates are neighbors that move alike: boxes tell
-      if (min(p[k], p1[k]) - max(q[k], q1[k]) > reach || min(q[k], q1[k]) - max(p[k], p1[k]) > reach) return false;
+    const double way = static_cast<double>(moved);
     const Vec3 d = p1 - p, e = q1 - q;
     const ClosestPoints c = closest_points(p, d, q, e);
     const double a = c.a, b = c.b;
     const double dmin = (1 - a) * radius_of(i) + a * radius_of(i + 1) + (1 - b) * radius_of(j) + b * radius_of(j + 1);
     double distance = sqrt(squared_norm(c.gap));
     if (distance - dmin > way || (delta > 0 && distance > delta)) return false;
+    const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
+                       inverse_mass[j + 1] > Real(0);
+    if (!moves) return false;
 
     Vec3 gap = c.gap;
     // On the same strand the next segment may be too near to be looked at.
@@ -62,13 +62,6 @@ struct MayTouch {
 
  private:
   TRIBO_HD double radius_of(Index i) const { return static_cast<double>(radius[i]); }
-  /// Of two points of the segments, relative to each other: impulses elsewhere on the strands can turn them.
-  TRIBO_HD double fastest(Index i, Index j) const {
-    double most = 0;
-    for (int s = 0; s < 2; ++s)
-      for (int t = 0; t < 2; ++t) most = max(most, squared_norm(vertex_velocity(v, i + s) - vertex_velocity(v, j + t)));
-    return sqrt(most);
-  }
   TRIBO_HD bool leans(Index i, double a, double side, Vec3& gap) const {
     if (a >= 1 && i + 1 < vertices && length[i + 1] > Real(0)) return lean_on_next(x(i + 2) - x(i + 1), side, gap);
     if (a <= 0 && i > 0 && length[i - 1] > Real(0)) return lean_on_next(x(i - 1) - x(i), side, gap);
@@ -94,10 +87,11 @@ struct MayTouch {
 template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
                      double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
-  sort_into_pads(ex, mesh, state, dt, BoxReach::any_direction, 0.5 * rules.delta, pads);
-  return find_pairs<Real>(ex, "strand contact", mesh, pads,
+  list_near(ex, mesh, state, dt, pads);
+  return find_pairs<Real>(ex, "strand contact", pads,
                           MayTouch<Real>{{view(state.x), view(state.x_tail)},
                                          view(state.v),
+                                         {view(state.x), view(state.v), static_cast<Real>(dt)},
                                          mesh.length.data(),
                                          mesh.radius.data(),
                                          mesh.inverse_mass.data(),
