@@ -343,6 +343,7 @@ void expect_search_of_all_kinds() {
     for (int s = 0; s < 90; ++s) world.add_strand(reach * world.point(), s < long_ones ? 8 * step : step);
     world.finish(1);
     for (int s = 0; s < fast_ones; ++s) world.state.v.c[s % 3].data()[8 * (30 + 3 * s) + s % 8] += Real(2000);
+    if (lost_ones > 0) world.state.v.c[1].data()[8 * 70 + 4] = std::numeric_limits<Real>::quiet_NaN();
     for (int s = 0; s < lost_ones; ++s)
       world.state.x.c[s % 3].data()[8 * (50 + 2 * s) + s] =
           s % 2 == 0 ? std::numeric_limits<Real>::quiet_NaN() : std::numeric_limits<Real>::infinity();

@@ -15,21 +15,23 @@ namespace {
 using Vec3 = Vec<double, 3>;
 constexpr const char* label = "strand contact";
 
+/// Of positions [m] and velocities [m/s] that are taken for finite.
+template <class Real>
+inline constexpr Real largest_position = Real(1e18);
+
+/// Zero where it is not finite: one strand that is lost must not hide all others.
 template <class Real>
 struct VelocityOf {
   FieldView<const Real, 3> v;
   TRIBO_HD Vec3 operator()(Index i) const {
     Vec3 r;
-    for (int k = 0; k < 3; ++k) r[k] = static_cast<double>(v[k][i]);
+    for (int k = 0; k < 3; ++k) r[k] = abs(v[k][i]) < largest_position<Real> ? static_cast<double>(v[k][i]) : 0.0;
     return r;
   }
 };
 struct AddVectors {
   TRIBO_HD Vec3 operator()(const Vec3& a, const Vec3& b) const { return a + b; }
 };
-
-template <class Real>
-inline constexpr Real largest_position = Real(1e18);
 
 /// Segments that follow each other: a pack of them on the CPU, one on the GPU.
 template <class Real>

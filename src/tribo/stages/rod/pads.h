@@ -9,7 +9,7 @@
 /// Which segments are near each other. Every segment has a box, and a place in the cells ("pads", Han 2019, 5.3) of a
 /// uniform grid: one, that of its middle, unless it is longer than most. Boxes lie side by side in the order of the
 /// pads, so that one is compared with many at once, and pads are no smaller than these boxes, so that only those next
-/// to its own have to be looked at. A segment that is longer is entered into every pad whose segments it could meet,
+/// to its own have to be looked at. A segment that is longer is a guest of every pad whose segments it could meet,
 /// which loses no pair (formulas E.11: endpoints alone would). Pairs whose boxes meet are listed once a step; what is
 /// then asked of pairs is asked of those. Nothing depends on the order in which threads run: places are sorted, pairs
 /// counted and scanned.
