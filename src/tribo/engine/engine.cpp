@@ -121,6 +121,7 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   }
   // Strands: state, rest shape, the factor of A with what solves, frames and compliance take.
   double per_segment = (13 + 19 + 68) * real + 3 * 4;
+  if (cuda) per_segment += 39 * real;  // the matrix itself, and rows of whole pieces of 16 bytes
   const double per_curve = per_segment;
   // Contact between them: boxes and their places in pads, impulses of vertices; and one pair for each segment, with its
   // impulse and the lists by segments. Hair that rubs has some pairs, hair that flies none.

@@ -14,10 +14,10 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Steps of strands: dt_max by quarter powers of two, and as before where that is two thirds of what is allowed. Stiff
+/// Steps of strands: dt_max by quarter powers of two, and as before where that is four fifths of what is allowed. Stiff
 /// modes of the lossless scheme of rods take energy from every change of dt.
 double next_pace(double before, double allowed, double dt_max) {
-  if (before <= allowed && allowed < 1.5 * before) return before;
+  if (before <= allowed && allowed < 1.25 * before) return before;
   return dt_max * std::exp2(0.25 * std::floor(4 * std::log2(allowed / dt_max)));
 }
 
@@ -314,6 +314,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
       bound(rods_.state.stable_dt, "elastic");
     const double driven = rods_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
+    bound(rods_.state.calm, "strands");
   }
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;

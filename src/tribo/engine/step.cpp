@@ -83,6 +83,9 @@ struct StepMeshes {
       strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.missed.pairs,
                    touching.missed.odd, touching.rounds, 0});
       rods.finish(ex, dt);
+      // What fails costs as much as twenty steps: after it come shorter ones, for a while.
+      constexpr double growth = 1.02, never = 1e3;
+      rods.state.calm = strands.retries > 0 ? dt : std::fmin(growth * rods.state.calm, never);
     }
   }
 };

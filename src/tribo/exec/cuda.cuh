@@ -432,11 +432,11 @@ struct Team {
 /// Numbers may be fetched into a team's memory long before they are used.
 inline constexpr bool fetches_ahead = true;
 
-/// Begins to copy 4, 8 or 16 bytes to memory of the team while its thread goes on. What a thread begins comes in
-/// batches, which arrive in order.
+/// Begins to copy 16 bytes to memory of the team while its thread goes on. What a thread begins comes in batches, which
+/// arrive in order.
 template <class T>
 TRIBO_HD void begin_copy(T* to, const T* from) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 16);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
                "l"(from), "n"(sizeof(T))

@@ -319,11 +319,6 @@ struct Team {
 /// The CPU sees by itself what a loop will read next: nothing need be fetched into a team's memory before it is used.
 inline constexpr bool fetches_ahead = false;
 
-/// Copies into a team's memory; a GPU does so while the thread goes on.
-template <class T>
-TRIBO_HD void begin_copy(T* to, const T* from) {
-  *to = *from;
-}
 TRIBO_HD void end_batch() {}
 template <int Later>
 TRIBO_HD void await_batches() {}

@@ -530,7 +530,7 @@ void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
   contact.count_missed =
       in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
   contact.count_grid =
-      in.flag("count_grid", "count those that would without any impulse, too: one more search", contact.count_grid);
+      in.flag("count_grid", "count those that would without any impulse, too", contact.count_grid);
 }
 
 void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {

@@ -40,7 +40,8 @@ void check_strand(const StrandRules& rules, std::size_t strand, const std::vecto
       complain(fmt::format("has no length between points {} and {}; remove one of them", i + 1, i + 2));
     if (i == 0) {
       const double along = dot(rules.director, e), longest2 = squared_norm(rules.director) * squared_norm(e);
-      if (longest2 > 0 && along * along > (1 - along_director * along_director) * longest2)
+      const bool matters = rules.material.aspect != 1 && longest2 > 0;
+      if (matters && along * along > (1 - along_director * along_director) * longest2)
         complain("begins along its director; choose one that lies across the strands at their roots");
       continue;
     }

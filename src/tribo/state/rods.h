@@ -25,6 +25,7 @@ struct RodState {
   double speed = 0;      ///< largest |v| of a vertex [m/s]
   double stable_dt = 0;  ///< of explicit forces at the present shape (formulas E.7) [s]
   double pace = 0;       ///< last step but for frames' ends; the next is alike if it may [s]
+  double calm = 1e3;     ///< what the last step that contact made shorter came to, and more with every step since [s]
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"rod.x", &RodState::x}, NamedColumn{"rod.x_tail", &RodState::x_tail},

@@ -65,6 +65,7 @@ TEST(Rods, AreCurvedWhereTheirEndsMeet) {
 TEST(Rods, RefuseADirectorAlongThem) {
   StrandRules rules;
   rules.name = "object 'ribbon'";
+  rules.material.aspect = 3;
   for (const double scale : {1e-9, 1.0, 1e9}) {
     rules.director = scale * P{{0.6, 0.8, 0}};
     const std::vector<P> across{{{0, 0, 0}}, {{0, 0, 0.1}}, {{0, 0.1, 0.2}}};

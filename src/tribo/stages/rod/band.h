@@ -4,7 +4,7 @@
 
 /// \file
 /// The matrix of a strand: rows of 3 x 3 blocks, each coupled to the two before it, as L D L^T. Rows are eliminated as
-/// soon as they are complete, so that the matrix itself is never stored.
+/// soon as they are complete, so that the CPU never stores the matrix itself.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -92,11 +92,8 @@ struct FactorRow {
   /// From its `factor_numbers`.
   TRIBO_HD void set(const T* numbers) {
     for (int c = 0; c < 6; ++c) D.s[c] = numbers[c];
-    set_lower(numbers + 6);
-  }
-  TRIBO_HD void set_lower(const T* numbers) {
-    for (int c = 0; c < 9; ++c) L1.m[c / 3][c % 3] = numbers[c];
-    for (int c = 0; c < 9; ++c) L2.m[c / 3][c % 3] = numbers[9 + c];
+    for (int c = 0; c < 9; ++c) L1.m[c / 3][c % 3] = numbers[6 + c];
+    for (int c = 0; c < 9; ++c) L2.m[c / 3][c % 3] = numbers[15 + c];
   }
   template <class Real>
   TRIBO_HD void store(const StrandPack<Real>& pack, Real* factor, Index row) const {

@@ -15,6 +15,7 @@ struct Cross {
   const Real *radius, *inverse_mass;
   double dt;
 
+  TRIBO_HD static Item nothing(Index i, Index j) { return {no_pair<Real>(i, j), 0}; }
   TRIBO_HD bool operator()(Index i, Index j, Item& item) const {
     if (motion.apart(i, j, motion.way(i, j))) return false;
     const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||

@@ -217,6 +217,7 @@ struct RelaxStrands {
     const Index edges = pack.rows() - 1;
     JointLaw<T> law;  // of the joint before the edge
     JointCurvature<T> at;
+    for (int k = 0; k < 4; ++k) at.p[k] = zero;
     T moment = zero, coupling = zero, upper = zero, value = zero;
     T held = pack.constant(rows, RodRow::held, 0);
     const JointRows list{rows, frame};
@@ -268,6 +269,7 @@ struct RelaxStrands {
     FramePipe pipe(memory, list, pack, edges - 1, -1, edges);
     T by = zero, c_after = one, s_after = zero, largest = zero, twist = zero;
     JointCurvature<T> at;  // of the joint after the edge, as is its twist
+    for (int k = 0; k < 4; ++k) at.p[k] = zero;
     for (Index j = edges - 1; j >= 0; --j) {
       T n[FramePipe::numbers];
       pipe.next(n);

@@ -19,18 +19,29 @@ constexpr const char* label = "strand contact";
 template <class Real>
 inline constexpr Real largest_position = Real(1e18);
 
-/// Zero where it is not finite: one strand that is lost must not hide all others.
+/// Those that go farther in a step than any should, or are not finite, are left out: one strand that is lost must not
+/// hide all others.
+struct DriftSums {
+  Vec3 velocity;
+  double count;
+};
 template <class Real>
 struct VelocityOf {
   FieldView<const Real, 3> v;
-  TRIBO_HD Vec3 operator()(Index i) const {
-    Vec3 r;
-    for (int k = 0; k < 3; ++k) r[k] = abs(v[k][i]) < largest_position<Real> ? static_cast<double>(v[k][i]) : 0.0;
-    return r;
+  const Real* length;
+  double dt;
+  TRIBO_HD DriftSums operator()(Index i) const {
+    constexpr double segments = 10;
+    const Vec3 u{{static_cast<double>(v[0][i]), static_cast<double>(v[1][i]), static_cast<double>(v[2][i])}};
+    const double way = segments * static_cast<double>(length[i]);
+    if (!(dt * dt * squared_norm(u) < way * way)) return {Vec3::zero(), 0};
+    return {u, 1};
   }
 };
-struct AddVectors {
-  TRIBO_HD Vec3 operator()(const Vec3& a, const Vec3& b) const { return a + b; }
+struct AddDriftSums {
+  TRIBO_HD DriftSums operator()(const DriftSums& a, const DriftSums& b) const {
+    return {a.velocity + b.velocity, a.count + b.count};
+  }
 };
 
 /// Segments that follow each other: a pack of them on the CPU, one on the GPU.
@@ -532,7 +543,7 @@ Index enter_guests(Exec& ex, const BoxSums& sums, Index n, SegmentPads<Real>& pa
   pads.grid = grid_for(sums, std::min(largest, 1.5 * mean));
   pads.guests = 0;
   if (largest <= 1.5 * mean) return 0;
-  const double most = 16 * sums.count + 4096;
+  const double most = sums.count + 4096;
   GuestSums guests;
   while (true) {
     guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{box, pads.grid}, AddGuestSums{});
@@ -564,8 +575,9 @@ Index offsets_of(Exec& ex, const char* of, Array<Index>& counts, Index n, const 
 template <class Real>
 void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, SegmentPads<Real>& pads) {
   const Index n = mesh.vertices;
-  const Vec3 sum = reduce(ex, label, n, Vec3::zero(), VelocityOf<Real>{view(state.v)}, AddVectors{});
-  pads.drift = cast<Real>((1.0 / std::max(n, 1)) * sum);
+  const DriftSums moving = reduce(ex, label, n, DriftSums{Vec3::zero(), 0},
+                                  VelocityOf<Real>{view(state.v), mesh.length.data(), dt}, AddDriftSums{});
+  pads.drift = cast<Real>((1 / std::max(moving.count, 1.0)) * moving.velocity);
   pads.box.resize_discard(n);
   parallel_for(ex, label, SegmentRun<Real>::runs(n),
                BoxOfSegments<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(), n, pads.drift,

@@ -28,6 +28,7 @@ struct MayTouch {
   Index vertices, bodies;
   double dt, delta;
 
+  TRIBO_HD static Item nothing(Index i, Index j) { return no_pair<Real>(i, j); }
   TRIBO_HD bool operator()(Index i, Index j, Item& pair) const {
     const Real moved = motion.way(i, j);
     if (motion.apart(i, j, max(radius[i], radius[i + 1]) + max(radius[j], radius[j + 1]) + moved)) return false;

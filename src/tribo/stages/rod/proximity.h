@@ -21,6 +21,15 @@ struct StrandPair {
   Real normal_mass;  ///< 1 / (n . K n); 0 where nothing can move [kg]
 };
 
+/// That never pushes.
+template <class Real>
+TRIBO_HD StrandPair<Real> no_pair(Index i, Index j) {
+  StrandPair<Real> pair{};
+  pair.first = i;
+  pair.second = j;
+  return pair;
+}
+
 /// In double, with what rounding left out: gaps between strands are far smaller than the scene.
 template <class Real>
 struct VertexPositions {

@@ -28,7 +28,6 @@ struct NoMemory {};
 /// `List` is called as list(pack, row, put) and says what to fetch, N numbers at most:
 ///   put.row(c, rows, M, row, count, first)  `count` numbers of a row of M, those from `first` on, to c and on; c and
 ///                                           first are multiples of 4
-///   put.vertex(c, column, row)              a number of a vertex
 /// Rows come in the order first, first + step, ..., `count` of them.
 template <class Real, int N, class List>
 class RowPipe {
@@ -68,7 +67,6 @@ class RowPipe {
     TRIBO_HD void row(int c, const Real* rows, int M, Index row, int count, int first = 0) const {
       for (int k = 0; k < count; ++k) to[c + k] = pack.load(rows, M, row, first + k);
     }
-    TRIBO_HD void vertex(int c, const Real* column, Index row) const { to[c] = pack.gather(column, row); }
   };
   struct Begin {
     const StrandPack<Real>& pack;
@@ -80,11 +78,6 @@ class RowPipe {
       for (int k = 0; k < count; k += P)
         begin_copy(&memory.piece[slot][(c + k) / P][pack.lane],
                    reinterpret_cast<const RowPiece<Real>*>(rows + pack.at(M, row, first + k)));
-    }
-    TRIBO_HD void vertex(int c, const Real* column, Index row) const {
-      constexpr int P = row_piece<Real>;
-      const Index last = pack.last[0];
-      begin_copy(&memory.piece[slot][c / P][pack.lane].number[c % P], column + pack.vertex[0] + (row < last ? row : last));
     }
   };
   TRIBO_HD void ask() {
