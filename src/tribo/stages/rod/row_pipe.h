@@ -133,7 +133,7 @@ TRIBO_HD void take_slot(const Real* rows, Index slot, int M, int count, Real* nu
   }
 }
 
-/// A joint's stiffness and rest shape in a row of constants from bend1 on.
+/// A joint's stiffness and rest shape, from a row of constants.
 template <class T>
 TRIBO_HD JointLaw<T> joint_law(const T* constants) {
   const auto at = [&](RodRow which, int k = 0) { return constants[static_cast<int>(which) + k]; };
