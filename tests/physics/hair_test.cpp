@@ -141,6 +141,25 @@ TEST(Hair, ComesToRestAtItsRadius) {
   }
 }
 
+/// Promise: hair that begins inside a collider comes out of it, no faster than if it had fallen from as high: a speed
+/// that goes with 1 / dt would ask for shorter steps, and these for more speed, to a hundred meters a second.
+TEST(Hair, ComesOutOfCollidersWithoutBeingThrown) {
+  LoneStrand lone;
+  lone.radius = 0.004;
+  lone.height = -0.1;
+  lone.dt = 1e-4;
+  lone.keys = R"("roots": "free", "youngs_modulus": 1e8, "bend_damping": 0.01)";
+  lone.colliders = floor_with(0.3);
+  Simulation simulation = simulate(scene_of(lone));
+  double fastest = 0;
+  while (simulation.time() < 1) {
+    simulation.advance_frame();
+    fastest = std::max(fastest, norm(velocity(simulation.measure()[0])));
+  }
+  EXPECT_LT(fastest, std::sqrt(10 * 0.104));
+  for (const Vec<double, 3>& x : strand_of(simulation)) EXPECT_NEAR(x[1], 0.004, 4e-4);
+}
+
 /// Promise: hair that falls on the ground, one end first, gains no energy there: with the damping it has by default,
 /// soft against stretching or as stiff as it really is, and without any by backward Euler.
 class HairFalling : public ::testing::TestWithParam<const char*> {};

@@ -10,8 +10,14 @@ namespace {
 /// Jacobi iterations. A strand that lies on the ground, whose vertices share what they carry, needs the most: with
 /// eight, what is left of its speed is below a percent.
 constexpr int passes = 8;
-/// Part of a depth that a step wins back: more would throw what a collider has run over.
-constexpr double regained = 0.1;
+/// Normal velocity, relative to the collider's, at which a step ends in contact, or wins back a tenth of a depth: more
+/// would throw what a collider has run over. It is no faster than a fall from as high, since a speed that goes with
+/// 1 / dt asks for shorter steps, in which it is faster still.
+template <class Real>
+TRIBO_HD Real least_velocity(Real gap, Real dt) {
+  constexpr Real regained = Real(0.1), weight = Real(10);  // [m/s^2]
+  return gap > Real(0) ? -gap / dt : min(-regained * gap / dt, sqrt(-weight * gap));
+}
 
 template <class Real>
 TRIBO_HD Vec<Real, 3> vector_at(const FieldView<const Real, 3>& field, Index i) {
@@ -24,6 +30,7 @@ struct FindObstacles {
   FieldView<const Real, 3> x, v;
   const Real* inverse_mass;
   const Real* radius;
+  const Index *vertex_strand, *among;  ///< strands with a 1; null: all
   typename Colliders<Real, 3>::View colliders;
   Real lost, dt;
   RodObstacle<Real>* obstacle;
@@ -32,7 +39,7 @@ struct FindObstacles {
 
   TRIBO_HD void operator()(Index i) const {
     count[i] = hit[i] = 0;
-    if (!(inverse_mass[i] > Real(0))) return;
+    if (!(inverse_mass[i] > Real(0)) || (among != nullptr && among[vertex_strand[i]] == 0)) return;
     const Vec<Real, 3> at = vector_at(x, i), moves = vector_at(v, i);
     const Real r = radius[i];
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
@@ -53,7 +60,7 @@ struct FindObstacles {
         nearest[s] = nearest[s - 1];
       }
       nearest[slot] = gap;
-      const Real least = gap > Real(0) ? -gap / dt : -Real(regained) * gap / dt;
+      const Real least = least_velocity(gap, dt);
       own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(),
                    least,          contact.friction, static_cast<Index>(contact.boundary)};
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
@@ -219,7 +226,8 @@ struct Larger {
 
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o,
+                     const Array<Index>* among) {
   if (colliders.empty()) return 0;
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
@@ -228,7 +236,8 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
   o.touched.resize_discard(mesh.strands);
   const RodState<Real>& now = state;
   parallel_for(ex, "rod_contact", n,
-               FindObstacles<Real>{view(now.x), view(now.v), mesh.inverse_mass.data(), mesh.radius.data(), colliders,
+               FindObstacles<Real>{view(now.x), view(now.v), mesh.inverse_mass.data(), mesh.radius.data(),
+                                   mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
                                    static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
                                    o.hit.data()});
   const Index hits = reduce(ex, "rod_contact", n, Index{0}, LoadHit{o.hit.data()}, Sum{});
@@ -265,7 +274,8 @@ double rod_speed(Exec& ex, const RodState<Real>& state) {
 
 #define TRIBO_INSTANTIATE(Real)                                                                               \
   template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
-                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&,                    \
+                                const Array<Index>*);                                                         \
   template double rod_speed(Exec&, const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

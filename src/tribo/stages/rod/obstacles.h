@@ -42,11 +42,12 @@ struct RodObstacles {
 
 /// Velocities with which strands do not enter colliders, from those of `rod_step` for the same dt and whatever changed
 /// them since. Neither strands nor colliders may come as far as `lost` in a step; what is deeper than that beyond a
-/// surface was put there by the scene and stays [m]. Returns how many vertices were held back.
+/// surface was put there by the scene and stays [m]. Where `among` is given, strands without a 1 there keep theirs.
+/// Returns how many vertices were held back.
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
-                     RodObstacles<Real>& obstacles);
+                     RodObstacles<Real>& obstacles, const Array<Index>* among = nullptr);
 
 /// Largest speed of a vertex [m/s].
 template <class Real>
