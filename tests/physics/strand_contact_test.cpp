@@ -98,6 +98,30 @@ TEST(StrandContact, FailSafeNeedsNoPairs) {
   }
 }
 
+// The fail-safe goes on with strands that would cross, not with all: others keep the velocities that impulses left them.
+TEST(StrandContact, FailSafeLeavesOthersAlone) {
+  ContactWorld world;
+  world.rules.iterations = 0;
+  const auto cross_at = [&](double x, double gap, double speed) {
+    world.add({straight_line({{x - 0.4, 0.02, 0}}, {{x + 0.4, 0.02, 0}}, 5)}, Held::at_ends, 0);
+    world.add({straight_line({{x + 0.03, -0.4, gap}}, {{x + 0.03, 0.4, gap}}, 5)}, Held::nowhere, 0, {{0, 0, -speed}});
+  };
+  cross_at(0, 0.01, 100);
+  cross_at(5, dmin + 0.0005, 4);  // comes too near, but does not cross
+  world.load();
+  world.step(2.5e-4);
+  EXPECT_EQ(world.missed_pairs, 1);
+  EXPECT_EQ(world.missed, 0);
+  EXPECT_GE(world.pairs, 2);
+  const Index each = 6;
+  double hit = 0;
+  for (Index i = 0; i < each; ++i) {
+    hit = std::max(hit, world.v(each + i)[2] + 100);
+    EXPECT_NEAR(world.v(3 * each + i)[2], -4, 1e-9);
+  }
+  EXPECT_GT(hit, 10);
+}
+
 struct Slide {
   double speed, way;
 };

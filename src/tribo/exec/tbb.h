@@ -244,6 +244,7 @@ inline Index exclusive_scan(Exec& ex, const char* label, const Array<Index>& in,
 class RadixSorter {
  public:
   void sort(Exec& ex, const char* label, Array<std::uint64_t>& keys, Array<Index>& values, Index n, int bits) {
+    if (n == 0) return;
     keys_.resize_discard(n);
     values_.resize_discard(n);
     const Index chunks = (n + chunk_size - 1) / chunk_size;

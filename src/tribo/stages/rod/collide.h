@@ -38,6 +38,6 @@ struct StrandCollisions {
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
                                     RodState<Real>& state, RodWorkspace<Real>& rods,
-                                    StrandCollisions<Real>& collisions, const std::function<void()>& hold = {});
+                                    StrandCollisions<Real>& collisions, const HoldStrands& hold = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -13,10 +13,12 @@ struct Cross {
   FieldView<const Real, 3> v;
   PairMotion<Real> motion;
   const Real *radius, *inverse_mass;
+  const Index *vertex_strand, *among;  ///< strands with a 1; null: all
   double dt;
 
   TRIBO_HD static Item nothing(Index i, Index j) { return {no_pair<Real>(i, j), 0}; }
   TRIBO_HD bool operator()(Index i, Index j, Item& item) const {
+    if (among != nullptr && among[vertex_strand[i]] == 0 && among[vertex_strand[j]] == 0) return false;
     if (motion.apart(i, j, motion.way(i, j))) return false;
     const bool moves = inverse_mass[i] > Real(0) || inverse_mass[i + 1] > Real(0) || inverse_mass[j] > Real(0) ||
                        inverse_mass[j + 1] > Real(0);
@@ -77,7 +79,8 @@ struct AppendPair {
 
 template <class Real>
 CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
-                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings) {
+                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings,
+                             const Array<Index>* among) {
   if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
   count.pairs = find_pairs<Real>(ex, label, pads,
@@ -86,6 +89,8 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
                                              {view(state.x), view(state.v), static_cast<Real>(dt)},
                                              mesh.radius.data(),
                                              mesh.inverse_mass.data(),
+                                             mesh.vertex_strand.data(),
+                                             among != nullptr ? among->data() : nullptr,
                                              dt},
                                  crossings);
   if (count.pairs == 0) return count;
@@ -97,18 +102,20 @@ template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
                                  double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
                                  StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 const std::function<void()>& hold) {
+                                 const HoldStrands& hold) {
   FailSafeReport report;
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   while (!report.clean() && report.rounds < rules.rounds) {
     const Index kept = work.pair_count;
+    if (kept == 0) prepare_pairs(ex, mesh, rods, work);  // none were near enough to touch
     resize_keep(ex, work.pairs, kept + report.after.pairs);
     parallel_for(ex, label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
-    prepare_pairs(ex, mesh, rods, kept, work);
+    prepare_added_pairs(ex, mesh, rods, kept, work);
     apply_impulses(ex, form, rules.iterations, mesh, state, rods, work);
-    if (hold) hold();
-    report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
+    if (hold) hold(&work.changed);
+    // Where nothing changed nothing crosses that did not before, and what did is among these.
+    report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings, &work.changed);
     ++report.rounds;
   }
   return report;
@@ -116,10 +123,10 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
 
 #define TRIBO_INSTANTIATE(Real)                                                                                     \
   template CrossingCount find_crossings(Exec&, const RodMesh<Real>&, const RodState<Real>&, double,                 \
-                                        SegmentPads<Real>&, Array<Crossing<Real>>&);                                \
+                                        SegmentPads<Real>&, Array<Crossing<Real>>&, const Array<Index>*);           \
   template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, ImpulseForm, const RodMesh<Real>&, double, \
                                             RodState<Real>&, RodWorkspace<Real>&, StrandContactWork<Real>&,         \
-                                            Array<Crossing<Real>>&, const std::function<void()>&);
+                                            Array<Crossing<Real>>&, const HoldStrands&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -99,10 +99,11 @@ struct CrossingCount {
 
 /// Pairs of segments that meet while vertices go from x to x + dt v, centerlines without thickness; each at most once.
 /// Pairs whose vertices are all driven are left out: no impulse keeps those apart. Motion within one plane has no
-/// crossings in this sense.
+/// crossings in this sense. Where `among` is given, pairs of strands for which it has no 1 on either side are left out.
 template <class Real>
 CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
-                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings);
+                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings,
+                             const Array<Index>* among = nullptr);
 
 struct FailSafeRules {
   int rounds = 20;
@@ -114,13 +115,16 @@ struct FailSafeReport {
   bool clean() const { return after.pairs == 0; }
 };
 
-/// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs are
-/// iterated again, until none cross. Where crossings are left, the step should be taken again with half of dt. After
-/// `apply_impulses`; 0 rounds only count. `hold`, if given, has the last word over the velocities of each round.
+/// Has the last word over velocities; of strands with a 1 where an array is given, else of all.
+using HoldStrands = std::function<void(const Array<Index>* among)>;
+
+/// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands that
+/// crossed are iterated again, until none cross; strands that these push into others are the next round's. Where
+/// crossings are left, the step should be taken again with half of dt. After `apply_impulses`; 0 rounds only count.
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
                                  double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
                                  StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 const std::function<void()>& hold = {});
+                                 const HoldStrands& hold = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -39,42 +38,102 @@ struct PreparePair {
   }
 };
 
+/// Those that are iterated.
+struct PairChoice {
+  const Index* chosen;  ///< null: all
+  Index count;
+  TRIBO_HD Index operator()(Index c) const { return chosen != nullptr ? chosen[c] : c; }
+};
+
 template <class Real>
 struct ListIncident {
   const StrandPair<Real>* pairs;
+  PairChoice choice;
   std::uint64_t* owner;
   Index* incident;
   TRIBO_HD void operator()(Index e) const {
-    const StrandPair<Real>& p = pairs[e / 2];
-    owner[e] = static_cast<std::uint64_t>(e % 2 == 0 ? p.first : p.second);
-    incident[e] = e;
+    const Index k = choice(e / 2), side = e % 2;
+    owner[e] = static_cast<std::uint64_t>(side == 0 ? pairs[k].first : pairs[k].second);
+    incident[e] = 2 * k + side;
   }
 };
+/// First entry that is no less than a key, in rising order.
+TRIBO_HD Index first_not_below(const std::uint64_t* keys, Index entries, Index key) {
+  Index low = 0, high = entries;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (keys[middle] < static_cast<std::uint64_t>(key))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
 struct FindIncident {
   const std::uint64_t* owner;
   Index entries;
   Index* start;
-  TRIBO_HD void operator()(Index segment) const {
-    Index low = 0, high = entries;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      if (owner[middle] < static_cast<std::uint64_t>(segment))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    start[segment] = low;
+  TRIBO_HD void operator()(Index segment) const { start[segment] = first_not_below(owner, entries, segment); }
+};
+
+template <class Real>
+struct ListStrands {
+  const StrandPair<Real>* added;
+  const Index* vertex_strand;
+  std::uint64_t* strand;
+  Index* entry;
+  TRIBO_HD void operator()(Index e) const {
+    const StrandPair<Real>& p = added[e / 2];
+    strand[e] = static_cast<std::uint64_t>(vertex_strand[e % 2 == 0 ? p.first : p.second]);
+    entry[e] = e;
   }
+};
+struct OpenStrand {
+  const std::uint64_t* strand;
+  Index entries;
+  Index* open;
+  TRIBO_HD void operator()(Index s) const {
+    const Index at = first_not_below(strand, entries, s);
+    if (at < entries && strand[at] == static_cast<std::uint64_t>(s)) open[s] = 1;
+  }
+};
+template <class Real>
+struct MarkChosen {
+  const StrandPair<Real>* pairs;
+  const Index *vertex_strand, *open;
+  Index* mark;
+  TRIBO_HD void operator()(Index k) const {
+    mark[k] = open[vertex_strand[pairs[k].first]] | open[vertex_strand[pairs[k].second]];
+  }
+};
+struct StoreChosen {
+  const Index* before;  ///< how many are chosen before each
+  Index pairs, count;
+  Index* chosen;
+  TRIBO_HD void operator()(Index k) const {
+    if (before[k] != (k + 1 < pairs ? before[k + 1] : count)) chosen[before[k]] = k;
+  }
+};
+struct Clear {
+  Index* value;
+  TRIBO_HD void operator()(Index i) const { value[i] = 0; }
+};
+struct Copy {
+  const Index* from;
+  Index* to;
+  TRIBO_HD void operator()(Index i) const { to[i] = from[i]; }
 };
 
 /// Pairs that push, and what each would take on its own.
 template <class Real>
 struct MarkActive {
   const StrandPair<Real>* pairs;
+  PairChoice choice;
   FieldView<const Real, 3> v;
   PairImpulse<Real>* impulse;
   Index* active;
-  TRIBO_HD void operator()(Index k) const {
+  TRIBO_HD void operator()(Index c) const {
+    const Index k = choice(c);
     const StrandPair<Real>& p = pairs[k];
     const Real need = p.target - dot(relative_velocity(p, v), p.n);
     const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal > Real(0));
@@ -131,7 +190,7 @@ struct PushOfStrand {
   const Index *start, *segment_active;
   const Real* coupling;
   FieldView<const Real, 3> push;
-  Index* strand_active;
+  Index *strand_active, *strand_changed;
   FieldView<Real, 3> felt;
 
   TRIBO_HD void operator()(const Team& team, Index s, Scratch& scratch) const {
@@ -143,6 +202,7 @@ struct PushOfStrand {
     for (int r = 0; r < Team::size; ++r) active += scratch.active[r];
     if (team.rank() == 0) strand_active[s] = active;
     if (active == 0) return;
+    if (team.rank() == 0) strand_changed[s] = 1;
     Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
     for (int r = 0; r < team.rank(); ++r) before = scratch.scale[0][r] * before + scratch.push[0][r];
     for (int r = Team::size - 1; r > team.rank(); --r) after = scratch.scale[1][r] * after + scratch.push[1][r];
@@ -223,11 +283,13 @@ struct PairCounts {
 template <class Real>
 struct PlainImpulse {
   const StrandPair<Real>* pairs;
+  PairChoice choice;
   const Index* active;
   PairCounts<Real> counts;
   FieldView<const Real, 3> v;
   PairImpulse<Real>* impulse;
-  TRIBO_HD void operator()(Index k) const {
+  TRIBO_HD void operator()(Index c) const {
+    const Index k = choice(c);
     if (active[k] == 0) return;
     const StrandPair<Real>& p = pairs[k];
     const Real share = Real(1) / counts.of_normal(p, impulse[k].J);
@@ -250,11 +312,13 @@ struct PlainImpulse {
 template <class Real>
 struct AccumulatedImpulse {
   const StrandPair<Real>* pairs;
+  PairChoice choice;
   const Index* active;
   PairCounts<Real> counts;
   FieldView<const Real, 3> v;
   PairImpulse<Real>* impulse;
-  TRIBO_HD void operator()(Index k) const {
+  TRIBO_HD void operator()(Index c) const {
+    const Index k = choice(c);
     if (active[k] == 0) return;
     const StrandPair<Real>& p = pairs[k];
     PairImpulse<Real>& sum = impulse[k];
@@ -304,8 +368,9 @@ struct GatherImpulse {
 };
 
 struct ActiveOf {
+  PairChoice choice;
   const Index* active;
-  TRIBO_HD Index operator()(Index k) const { return active[k]; }
+  TRIBO_HD Index operator()(Index c) const { return active[choice(c)]; }
 };
 struct AddIndices {
   TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
@@ -313,11 +378,20 @@ struct AddIndices {
 
 constexpr const char* label = "strand impulses";
 
-}  // namespace
+int bits_of(Index values) {
+  int bits = 1;
+  while (bits < 31 && (Index{1} << bits) < values) ++bits;
+  return bits;
+}
 
 template <class Real>
-void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
-                   StrandContactWork<Real>& work) {
+PairChoice choice_of(const StrandContactWork<Real>& work) {
+  if (work.all_chosen) return {nullptr, work.pair_count};
+  return {work.chosen.data(), work.chosen_count};
+}
+
+template <class Real>
+void prepare_from(Exec& ex, const RodWorkspace<Real>& rods, Index first_new, StrandContactWork<Real>& work) {
   const Index n = work.pair_count;
   if (n > std::numeric_limits<Index>::max() / 2)
     throw DeviceError(std::to_string(n) +
@@ -326,26 +400,65 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>
   resize_keep(ex, work.impulse, n);
   parallel_for(ex, label, n - first_new,
                PreparePair<Real>{rods.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
+}
+
+template <class Real>
+void list_incident(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>& work) {
+  const PairChoice choice = choice_of(work);
+  const Index entries = 2 * choice.count;
+  work.owner.resize_discard(entries);
+  work.incident.resize_discard(entries);
+  parallel_for(ex, label, entries,
+               ListIncident<Real>{work.pairs.data(), choice, work.owner.data(), work.incident.data()});
+  work.sorter.sort(ex, label, work.owner, work.incident, entries, bits_of(mesh.vertices));
+  work.incident_start.resize_discard(mesh.vertices + 1);
+  parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), entries, work.incident_start.data()});
+}
+
+}  // namespace
+
+template <class Real>
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
+  prepare_from(ex, rods, 0, work);
   work.coupling.resize_discard(mesh.vertices);
   parallel_for(ex, label, mesh.vertices,
                CoupleSegments<Real>{rods.compliance.data(), mesh.length.data(), work.coupling.data()});
-  work.owner.resize_discard(2 * n);
-  work.incident.resize_discard(2 * n);
-  parallel_for(ex, label, 2 * n, ListIncident<Real>{work.pairs.data(), work.owner.data(), work.incident.data()});
-  int bits = 1;
-  while ((Index{1} << bits) < mesh.vertices && bits < 31) ++bits;
-  work.sorter.sort(ex, label, work.owner, work.incident, 2 * n, bits);
-  work.incident_start.resize_discard(mesh.vertices + 1);
-  parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), 2 * n, work.incident_start.data()});
+  work.open.resize_discard(mesh.strands);
+  parallel_for(ex, label, mesh.strands, Clear{work.open.data()});
+  work.all_chosen = true;
+  list_incident(ex, mesh, work);
+}
+
+template <class Real>
+void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
+                         StrandContactWork<Real>& work) {
+  prepare_from(ex, rods, first_new, work);
+  const Index n = work.pair_count, entries = 2 * (n - first_new);
+  work.owner.resize_discard(entries);
+  work.incident.resize_discard(entries);
+  parallel_for(ex, label, entries,
+               ListStrands<Real>{work.pairs.data() + first_new, mesh.vertex_strand.data(), work.owner.data(),
+                                 work.incident.data()});
+  work.sorter.sort(ex, label, work.owner, work.incident, entries, bits_of(mesh.strands));
+  parallel_for(ex, label, mesh.strands, OpenStrand{work.owner.data(), entries, work.open.data()});
+  work.active.resize_discard(n);
+  parallel_for(ex, label, n,
+               MarkChosen<Real>{work.pairs.data(), mesh.vertex_strand.data(), work.open.data(), work.active.data()});
+  work.chosen_count = exclusive_scan(ex, label, work.active, work.active, n);
+  work.chosen.resize_discard(work.chosen_count);
+  parallel_for(ex, label, n, StoreChosen{work.active.data(), n, work.chosen_count, work.chosen.data()});
+  work.all_chosen = false;
+  list_incident(ex, mesh, work);
 }
 
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
   const RodState<Real>& now = state;
-  const Index n = work.pair_count;
-  if (n == 0) return 0;
-  work.active.resize_discard(n);
+  work.changed.resize_discard(mesh.strands);
+  parallel_for(ex, label, mesh.strands, Copy{work.open.data(), work.changed.data()});
+  const PairChoice choice = choice_of(work);
+  work.active.resize_discard(work.pair_count);
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
   work.push.resize_discard(mesh.vertices);
@@ -356,21 +469,25 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
                                 mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    parallel_for(ex, label, n, MarkActive<Real>{work.pairs.data(), v, work.impulse.data(), work.active.data()});
-    if (reduce(ex, label, n, Index{0}, ActiveOf{work.active.data()}, AddIndices{}) == 0) return iteration;
+    parallel_for(ex, label, choice.count,
+                 MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
+    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0)
+      return iteration;
     parallel_for(ex, label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
                                    work.impulse.data(), work.segment_active.data(), view(work.push)});
     for_each_team<typename PushOfStrand<Real>::Scratch>(
         ex, label, mesh.strands,
         PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
-                           view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
+                           view(std::as_const(work.push)), work.strand_active.data(), work.changed.data(),
+                           view(work.felt)});
     if (form == ImpulseForm::plain)
-      parallel_for(ex, label, n,
-                   PlainImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+      parallel_for(ex, label, choice.count,
+                   PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
     else
-      parallel_for(ex, label, n,
-                   AccumulatedImpulse<Real>{work.pairs.data(), work.active.data(), counts, v, work.impulse.data()});
+      parallel_for(
+          ex, label, choice.count,
+          AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
     parallel_for(
         ex, label, mesh.vertices,
         GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
@@ -381,8 +498,9 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
-  template void prepare_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, Index,                       \
-                              StrandContactWork<Real>&);                                                           \
+  template void prepare_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, StrandContactWork<Real>&);   \
+  template void prepare_added_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, Index,                 \
+                                    StrandContactWork<Real>&);                                                     \
   template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
                               StrandContactWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)

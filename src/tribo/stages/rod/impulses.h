@@ -27,7 +27,12 @@ struct StrandContactWork {
   Index pair_count = 0;
   Array<PairImpulse<Real>> impulse;  ///< of pairs
   Array<Index> active;               ///< 1 of pairs that push
-  Array<std::uint64_t> owner;   ///< segments of the pairs, rising
+  Array<Index> chosen;               ///< pairs that are iterated, unless all are
+  Index chosen_count = 0;
+  bool all_chosen = true;
+  Array<Index> open;     ///< of strands: 1 where a pair was added since `prepare_pairs`
+  Array<Index> changed;  ///< of strands: 1 where `apply_impulses` was at work, whether or not it changed anything
+  Array<std::uint64_t> owner;   ///< segments of the chosen pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
   Array<Index> incident_start;  ///< of each segment
   Array<Index> segment_active;  ///< pairs that push a segment
@@ -39,17 +44,20 @@ struct StrandContactWork {
   RadixSorter sorter;
 
   std::size_t bytes() const {
-    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() +
-           owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
+    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + chosen.bytes() + open.bytes() +
+           changed.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
            coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
   }
 };
 
-/// K of pairs from `first_new` on, no impulses of theirs yet, and which pairs each segment has. After
-/// `segment_compliance`; again when pairs were added.
+/// K of all pairs, no impulses of theirs yet, and which pairs each segment has. After `segment_compliance`.
 template <class Real>
-void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
-                   StrandContactWork<Real>& work);
+void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, StrandContactWork<Real>& work);
+/// The same for pairs from `first_new` on, which were added to those that are prepared. From then on only pairs of
+/// strands that have one of the added are iterated: a few strands in trouble are no reason to go on with all.
+template <class Real>
+void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
+                         StrandContactWork<Real>& work);
 
 /// Up to `iterations`, fewer where no pair pushes any more; returns how many. Conserves momentum of strands that are
 /// free: each pair is divided as a whole, by the most pairs that push one of its free vertices, which other than each
