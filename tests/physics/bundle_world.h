@@ -32,7 +32,7 @@ struct BundleWorldOf : ContactWorldOf<Real> {
     bundle.begin(this->ex, this->state);
     rod_step(this->ex, this->constants, this->mesh, this->time, dt, this->state, this->work);
   }
-  void blend(double dt) { bundle.blend(this->ex, this->mesh, dt, this->state, this->work); }
+  void blend(double dt) { bundle.blend(this->ex, this->mesh, dt, false, this->state, this->work); }
   void move(double dt) {
     move_rods(this->ex, this->mesh, dt, this->state, this->work);
     evaluate_rods(this->ex, this->mesh, this->state);

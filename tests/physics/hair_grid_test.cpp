@@ -67,6 +67,33 @@ TEST(HairGrid, SharesMomentumWithBoth) {
   for (int o : {1, 2}) EXPECT_GT(norm(velocity(after[std::size_t(o)]) - velocity(before[std::size_t(o)])), 0.1);
 }
 
+/// Promise: strands that can yield do not outrun what pushes them because others in the same cells cannot: those are as
+/// slow as ever, however often their common nodes are pushed.
+TEST(HairGrid, NothingOutrunsWhatPushesIt) {
+  Simulation simulation = simulate(
+      R"({"tribo": 1, "precision": "double", "fps": 200, "duration": 10, "gravity": [0, 0, 0], "grid": {"dx": 0.02},
+          "time": {"dt_max": 0.0005},
+          "materials": {"sand": {"model": "drucker_prager", "density": 3000, "youngs_modulus": 2e5, "poisson_ratio": 0.3,
+                                 "friction_angle": 30}},
+          "objects": [
+            {"name": "held", "type": "hair", "strands": {"tube": {"count": 61, "length": 0.24, "spacing": 0.012,
+                                                                  "jitter": 0.1}},
+             "radius": 0.002, "segments": 12, "tips": "clamped", "youngs_modulus": 1e10, "friction": 0.3},
+            {"name": "free", "type": "hair", "strands": {"tube": {"count": 61, "length": 0.16, "spacing": 0.012,
+                                                                  "jitter": 0.1}},
+             "radius": 0.001, "segments": 8, "roots": "free", "youngs_modulus": 1e7, "friction": 0.3, "seed": 3,
+             "at": [0.006, 0.003, 0]},
+            {"name": "ball", "type": "particles", "shape": {"sphere": 0.06}, "material": "sand", "at": [0.13, 0.02, 0],
+             "velocity": [-1, 0, 0]}]})");
+  double fastest = 0;
+  while (simulation.time() < 0.03) {
+    simulation.advance_frame();
+    for (const Vec<double, 3>& v : state_column(simulation, "rod.v")) fastest = std::max(fastest, norm(v));
+  }
+  EXPECT_GT(fastest, 0.3) << "they should have met";
+  EXPECT_LT(fastest, 1.8) << "sand comes with 1 m/s";
+}
+
 /// Promise: without a grid of its own, hair is not there for others.
 TEST(HairGrid, WithoutGridOthersPass) {
   Simulation simulation = simulate(struck_bundle(sand_ball, "double", R"("strand_contact": {"grid": {"on": false}},)"));

@@ -108,7 +108,7 @@ double RodBundle<Real>::scatter(Exec& ex, const RodState<Real>& rods, double dt)
 }
 
 template <class Real>
-void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& rods,
+void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool met_particles, RodState<Real>& rods,
                             RodWorkspace<Real>& work) {
   auto& p = state_.particles;
   copy_field(ex, p.C, state_.count, saved_.C);
@@ -116,10 +116,11 @@ void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, RodS
   copy_field(ex, p.history, state_.count, saved_.history);
   copy_field(ex, p.tau, state_.count, saved_.tau);
   blended_ = true;
+  if (met_particles) share_velocities(ex, constants_, state_, work_, coupling);
   // Moves particles, too, which `scatter` puts back to their vertices.
   g2p(ex, constants_, dt, state_, work_);
   copy_field(ex, rods.v, rods.count, v_lag_);
-  take_strand_velocities(ex, p, state_.count, rods);
+  take_strand_velocities(ex, p, met_particles ? &coupling.change : nullptr, state_.count, rods);
   filter_velocities(ex, mesh, v_lag_, rods, work);
 }
 

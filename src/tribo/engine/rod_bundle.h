@@ -45,8 +45,9 @@ class RodBundle {
   GridNodes<Real, 3> nodes() { return {work_.blocks.data(), work_.block_count, work_.grid.data()}; }
   /// v_blend of eq. 33 to the vertices, through the strands' matrix A, and the material's next strain (eq. 32). After
   /// `rod_step` and `scatter` of the same dt, with v_lag still in the state. The strain is that of the step's begin
-  /// again when `scatter` or `undo` come before `accept`.
-  void blend(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& rods, RodWorkspace<Real>& work);
+  /// again when `scatter` or `undo` come before `accept`. `met_particles`: `couple_particles` was between.
+  void blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool met_particles, RodState<Real>& rods,
+             RodWorkspace<Real>& work);
   /// The step is taken; no vertex moved farther than `way` [m].
   void accept(double way);
   void undo();

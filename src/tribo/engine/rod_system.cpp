@@ -78,7 +78,7 @@ double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, cons
   if (particles != nullptr)
     speed = std::fmax(speed, couple_particles(ex, bundle.nodes(), *particles, bundle.friction(), bundle.coupling));
   if (bodies) speed = std::fmax(speed, bodies(bundle.nodes()));
-  bundle.blend(ex, mesh, dt, state, work);
+  bundle.blend(ex, mesh, dt, particles != nullptr, state, work);
   return speed;
 }
 

@@ -1,5 +1,6 @@
 #include "tribo/stages/rod/couple_particles.h"
 
+#include "tribo/stages/arena.h"
 #include "tribo/stages/find_block.h"
 #include "tribo/stages/rod/rod.h"
 
@@ -47,7 +48,7 @@ struct FaceParticles {
 
   TRIBO_HD void operator()(Index i) const {
     Vec<Real, 4>& to = facing[i];
-    to = Vec<Real, 4>::zero();
+    to = {{Real(0), Real(0), Real(0), Real(1)}};
     const Index b = i / Shape::nodes;
     const int node = static_cast<int>(i % Shape::nodes);
     if (found[b] < 0) return;
@@ -67,6 +68,7 @@ struct FaceParticles {
                              share2 * (inverse * (first(ahead) - first(behind))));
     }
     const Real slope = sqrt(squared_norm(rise));
+    to[3] = Real(0);
     if (!(slope > Real(0))) return;
     // Per cell. Two bodies that touch along a plane have 0.3 and more at nodes next to it.
     constexpr Real mixed = Real(0.05), apart = Real(0.15);
@@ -80,7 +82,7 @@ template <class Real>
 struct CoupleStrandNode {
   GridNodes<Real, 3> strands, particles;
   const Index* found;
-  const Vec<Real, 4>* facing;
+  Vec<Real, 4>* facing;
   Real friction;
 
   TRIBO_HD void operator()(Index i) const {
@@ -101,6 +103,7 @@ struct CoupleStrandNode {
     const Vec<Real, 3> w1 = v1 - part1 * lost, w2 = v2 + part2 * lost;
     first = node_pack<Real>(w1[0], w1[1], w1[2], m1);
     second = node_pack<Real>(w2[0], w2[1], w2[2], m2);
+    if (!(dot(slip, {{face[0], face[1], face[2]}}) > Real(0))) facing[i] = {{Real(0), Real(0), Real(0), face[3]}};
   }
 
   /// What contact takes of the relative velocity (eqs. 46-50 with one cap for both sides, formulas G).
@@ -111,6 +114,62 @@ struct CoupleStrandNode {
     const Real speed = sqrt(squared_norm(along));
     const Real rub = speed > Real(0) ? min(friction * approach / speed, Real(1)) : Real(0);
     return approach * n + rub * along;
+  }
+};
+
+template <class Real>
+struct ShareVelocity {
+  struct Scratch {
+    NodePack<Real> before[Shape::arena_nodes];
+    Vec<Real, 4> facing[Shape::arena_nodes];
+  };
+  FieldView<const Real, 3> x, v;
+  FieldView<const Real, 9> C;
+  const Bin<3>* bins;
+  const Index* bin_blocks;
+  const NodePack<Real>* before;
+  const Vec<Real, 4>* facing;
+  Real dx, kept;  ///< of what the grid does not see, anyway
+  FieldView<Real, 3> change;
+
+  TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
+    const Bin<3> bin = bins[b];
+    fill_arena<3, 3>(team, bin_blocks + Size{b} * Shape::neighbors, before, scratch.before);
+    fill_arena<3, 3>(team, bin_blocks + Size{b} * Shape::neighbors, facing, scratch.facing);
+    team.barrier();
+    for (Index i = bin.begin + team.rank(); i < bin.end; i += Team::size) {
+      const Vec<Real, 3> dv = of_vertex(bin, i, scratch);
+      for (int k = 0; k < 3; ++k) change[k][i] = kept * dv[k];
+    }
+  }
+
+ private:
+  TRIBO_HD Vec<Real, 3> of_vertex(const Bin<3>& bin, Index i, const Scratch& scratch) const {
+    Vec<Real, 3> sum = Vec<Real, 3>::zero(), offset, own{{v[0][i], v[1][i], v[2][i]}};
+    Real w[3][3];
+    int cell = 0;
+    for (int k = 0; k < 3; ++k) {
+      const Real scaled = in_cells(x[k][i], Real(1) / dx), base = base_node<3>(scaled);
+      offset[k] = scaled - base;
+      const SplineWeights<Real, 3> weights(offset[k]);
+      for (int j = 0; j < 3; ++j) w[k][j] = weights.w[j];
+      cell = cell * Shape::arena_side + static_cast<int>(base) - (bin.block[k] * Shape::side - Shape::margin);
+    }
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b)
+        for (int c = 0; c < 3; ++c) {
+          const int node = cell + (a * Shape::arena_side + b) * Shape::arena_side + c;
+          const Vec<Real, 4> face = scratch.facing[node];
+          const Vec<Real, 3> n{{face[0], face[1], face[2]}};
+          const Vec<Real, 3> arm{{dx * (Real(a) - offset[0]), dx * (Real(b) - offset[1]), dx * (Real(c) - offset[2])}};
+          Vec<Real, 3> missing;
+          for (int k = 0; k < 3; ++k)
+            missing[k] = scratch.before[node][k] - own[k] -
+                         (C[3 * k][i] * arm[0] + C[3 * k + 1][i] * arm[1] + C[3 * k + 2][i] * arm[2]);
+          const Real weight = w[0][a] * w[1][b] * w[2][c];
+          sum += weight * ((face[3] * dot(missing, n)) * n + (Real(1) - face[3]) * missing);
+        }
+    return sum;
   }
 };
 
@@ -148,9 +207,23 @@ double couple_particles(Exec& ex, const GridNodes<Real, 3>& strands, const GridN
                                     SpeedOfParticles<Real>{work.found.data(), particles.nodes}, LargerOf<Real>{}));
 }
 
+template <class Real>
+void share_velocities(Exec& ex, const Constants<Real, 3>& constants, const State<Real, 3>& state,
+                      const Workspace<Real, 3>& grid, CoupleParticlesWork<Real>& work) {
+  work.change.resize_discard(state.count);
+  const Particles<Real, 3>& p = state.particles;
+  for_each_team<typename ShareVelocity<Real>::Scratch>(
+      ex, "couple", state.bin_count,
+      ShareVelocity<Real>{view(p.x), view(p.v), view(p.C), state.bins.data(), grid.bin_blocks.data(),
+                          grid.grid_before.data(), work.facing.data(), constants.dx, constants.transfer.flip,
+                          view(work.change)});
+}
+
 #define TRIBO_INSTANTIATE(Real)                                                                         \
   template double couple_particles(Exec&, const GridNodes<Real, 3>&, const GridNodes<Real, 3>&, double, \
-                                   CoupleParticlesWork<Real>&);
+                                   CoupleParticlesWork<Real>&);                                         \
+  template void share_velocities(Exec&, const Constants<Real, 3>&, const State<Real, 3>&,               \
+                                 const Workspace<Real, 3>&, CoupleParticlesWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

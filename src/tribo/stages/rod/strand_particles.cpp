@@ -23,10 +23,12 @@ template <class Real>
 struct TakeVelocity {
   const Index* id;
   FieldView<const Real, 3> from;
+  bool changes;
+  FieldView<const Real, 3> change;  ///< to be added, if there is any
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     const Index vertex = id[i];
-    for (int k = 0; k < 3; ++k) v[k][vertex] = from[k][i];
+    for (int k = 0; k < 3; ++k) v[k][vertex] = changes ? from[k][i] + change[k][i] : from[k][i];
   }
 };
 
@@ -49,8 +51,12 @@ void place_strand_particles(Exec& ex, const RodState<Real>& rods, Index count, P
 }
 
 template <class Real>
-void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, Index count, RodState<Real>& rods) {
-  parallel_for(ex, "strand grid", count, TakeVelocity<Real>{particles.id.c[0].data(), view(particles.v), view(rods.v)});
+void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, const Field<Real, 3>* change, Index count,
+                            RodState<Real>& rods) {
+  const bool changes = change != nullptr;
+  parallel_for(ex, "strand grid", count,
+               TakeVelocity<Real>{particles.id.c[0].data(), view(particles.v), changes,
+                                  changes ? view(*change) : FieldView<const Real, 3>{}, view(rods.v)});
 }
 
 template <class Real, int N>
@@ -61,7 +67,8 @@ void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N
 
 #define TRIBO_INSTANTIATE(Real)                                                                   \
   template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&); \
-  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, Index, RodState<Real>&); \
+  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, const Field<Real, 3>*,   \
+                                       Index, RodState<Real>&);                                   \
   template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                 \
   template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                 \
   template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                 \

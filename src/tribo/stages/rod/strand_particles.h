@@ -13,9 +13,10 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void place_strand_particles(Exec& ex, const RodState<Real>& rods, Index count, Particles<Real, 3>& particles);
 
-/// The velocities of particles to their vertices.
+/// The velocities of particles to their vertices; with a change of each, unless that is null.
 template <class Real>
-void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, Index count, RodState<Real>& rods);
+void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, const Field<Real, 3>* change, Index count,
+                            RodState<Real>& rods);
 
 /// A copy of `count` items.
 template <class Real, int N>
