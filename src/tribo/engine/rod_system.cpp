@@ -85,11 +85,9 @@ double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, cons
 template <class Real>
 bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
   volume_step(ex, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  const auto hold = [&](const Array<Index>* among) {
-    const Index held = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles, among);
-    if (among == nullptr) contacts = held;
-  };
-  touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold);
+  const auto hold = [&] { contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles); };
+  ObstacleIterations<Real> holder(ex, mesh, colliders, lost_, dt, state, work, obstacles);
+  touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold, &holder);
   return touching.clean;
 }
 

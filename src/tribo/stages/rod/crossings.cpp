@@ -99,10 +99,10 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
 }
 
 template <class Real>
-FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
-                                 double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
+FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const RodMesh<Real>& mesh, double dt,
+                                 RodState<Real>& state, RodWorkspace<Real>& rods,
                                  StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 const HoldStrands& hold) {
+                                 StrandHolder<Real>* holder) {
   FailSafeReport report;
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   while (!report.clean() && report.rounds < rules.rounds) {
@@ -112,10 +112,9 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
     parallel_for(ex, label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
     prepare_added_pairs(ex, mesh, rods, kept, work);
-    apply_impulses(ex, form, rules.iterations, mesh, state, rods, work);
-    if (hold) hold(&work.changed);
-    // Where nothing changed nothing crosses that did not before, and what did is among these.
-    report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings, &work.changed);
+    settle_impulses(ex, rules.iterations, mesh, state, rods, work, holder);
+    // Others have not changed and did not cross before.
+    report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings, &work.involved);
     ++report.rounds;
   }
   return report;
@@ -124,9 +123,9 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseFo
 #define TRIBO_INSTANTIATE(Real)                                                                                     \
   template CrossingCount find_crossings(Exec&, const RodMesh<Real>&, const RodState<Real>&, double,                 \
                                         SegmentPads<Real>&, Array<Crossing<Real>>&, const Array<Index>*);           \
-  template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, ImpulseForm, const RodMesh<Real>&, double, \
+  template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, const RodMesh<Real>&, double,              \
                                             RodState<Real>&, RodWorkspace<Real>&, StrandContactWork<Real>&,         \
-                                            Array<Crossing<Real>>&, const HoldStrands&);
+                                            Array<Crossing<Real>>&, StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

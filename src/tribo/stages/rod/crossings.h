@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tribo/stages/rod/impulses.h"
 
 /// \file
@@ -106,8 +104,8 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
                              const Array<Index>* among = nullptr);
 
 struct FailSafeRules {
-  int rounds = 20;
-  int iterations = 10;  ///< in each round
+  int rounds = 40;
+  int iterations = 5;  ///< in each round: fewer cost less where one pair is in trouble, more where many are
 };
 struct FailSafeReport {
   CrossingCount before, after;
@@ -115,16 +113,14 @@ struct FailSafeReport {
   bool clean() const { return after.pairs == 0; }
 };
 
-/// Has the last word over velocities; of strands with a 1 where an array is given, else of all.
-using HoldStrands = std::function<void(const Array<Index>* among)>;
-
 /// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands that
 /// crossed are iterated again, until none cross; strands that these push into others are the next round's. Where
 /// crossings are left, the step should be taken again with half of dt. After `apply_impulses`; 0 rounds only count.
+/// `holder`, unless null, has the last word in each iteration.
 template <class Real>
-FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, ImpulseForm form, const RodMesh<Real>& mesh,
-                                 double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
+FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const RodMesh<Real>& mesh, double dt,
+                                 RodState<Real>& state, RodWorkspace<Real>& rods,
                                  StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 const HoldStrands& hold = {});
+                                 StrandHolder<Real>* holder);
 
 }  // namespace tribo::TRIBO_BACKEND

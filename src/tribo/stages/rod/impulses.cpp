@@ -1,5 +1,6 @@
 #include "tribo/stages/rod/impulses.h"
 
+#include <cmath>
 #include <utility>
 
 namespace tribo::TRIBO_BACKEND {
@@ -34,7 +35,7 @@ struct PreparePair {
       for (int j = i; j < 3; ++j) p.K(i, j) = S1(i, j) + S2(i, j);
     const Real nKn = along(p.K, p.n);
     p.normal_mass = nKn > Real(0) ? Real(1) / nKn : Real(0);
-    impulse[first_new + k] = {Vec<Real, 3>::zero(), Real(0), Vec<Real, 3>::zero()};
+    impulse[first_new + k] = {};
   }
 };
 
@@ -118,10 +119,12 @@ struct Clear {
   Index* value;
   TRIBO_HD void operator()(Index i) const { value[i] = 0; }
 };
-struct Copy {
-  const Index* from;
-  Index* to;
-  TRIBO_HD void operator()(Index i) const { to[i] = from[i]; }
+struct MarkInvolved {
+  const Index *start, *incident_start;
+  Index* involved;
+  TRIBO_HD void operator()(Index s) const {
+    involved[s] = incident_start[start[s]] < incident_start[start[s + 1]] ? 1 : 0;
+  }
 };
 
 /// Pairs that push, and what each would take on its own.
@@ -136,7 +139,7 @@ struct MarkActive {
     const Index k = choice(c);
     const StrandPair<Real>& p = pairs[k];
     const Real need = p.target - dot(relative_velocity(p, v), p.n);
-    const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal > Real(0));
+    const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal != Real(0));
     active[k] = pushes ? 1 : 0;
     if (pushes) impulse[k].J = (need * p.normal_mass) * p.n;
   }
@@ -190,7 +193,7 @@ struct PushOfStrand {
   const Index *start, *segment_active;
   const Real* coupling;
   FieldView<const Real, 3> push;
-  Index *strand_active, *strand_changed;
+  Index* strand_active;
   FieldView<Real, 3> felt;
 
   TRIBO_HD void operator()(const Team& team, Index s, Scratch& scratch) const {
@@ -202,7 +205,6 @@ struct PushOfStrand {
     for (int r = 0; r < Team::size; ++r) active += scratch.active[r];
     if (team.rank() == 0) strand_active[s] = active;
     if (active == 0) return;
-    if (team.rank() == 0) strand_changed[s] = 1;
     Vec<Real, 3> before = Vec<Real, 3>::zero(), after = Vec<Real, 3>::zero();
     for (int r = 0; r < team.rank(); ++r) before = scratch.scale[0][r] * before + scratch.push[0][r];
     for (int r = Team::size - 1; r > team.rank(); --r) after = scratch.scale[1][r] * after + scratch.push[1][r];
@@ -340,6 +342,37 @@ struct AccumulatedImpulse {
   }
 };
 
+/// y = x + beta (x - x of the iteration before), of velocities and of the sums they follow from. With 0, x is kept only.
+template <class Real>
+struct LeadVelocity {
+  Real beta;
+  FieldView<Real, 3> v, before;
+  TRIBO_HD void operator()(Index i) const {
+    for (int k = 0; k < 3; ++k) {
+      const Real now = v[k][i];
+      if (beta > Real(0)) v[k][i] = now + beta * (now - before[k][i]);
+      before[k][i] = now;
+    }
+  }
+};
+template <class Real>
+struct LeadImpulse {
+  Real beta;
+  PairChoice choice;
+  PairImpulse<Real>* impulse;
+  TRIBO_HD void operator()(Index c) const {
+    PairImpulse<Real>& sum = impulse[choice(c)];
+    const Real normal = sum.normal;
+    const Vec<Real, 3> tangential = sum.tangential;
+    if (beta > Real(0)) {
+      sum.normal = normal + beta * (normal - sum.normal_before);
+      sum.tangential = tangential + beta * (tangential - sum.tangential_before);
+    }
+    sum.normal_before = normal;
+    sum.tangential_before = tangential;
+  }
+};
+
 /// Impulses of pairs on one vertex, in the order of the list.
 template <class Real>
 struct GatherImpulse {
@@ -413,6 +446,55 @@ void list_incident(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>&
   work.sorter.sort(ex, label, work.owner, work.incident, entries, bits_of(mesh.vertices));
   work.incident_start.resize_discard(mesh.vertices + 1);
   parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), entries, work.incident_start.data()});
+  work.involved.resize_discard(mesh.strands);
+  parallel_for(ex, label, mesh.strands,
+               MarkInvolved{mesh.start.data(), work.incident_start.data(), work.involved.data()});
+}
+
+/// Each iteration is begun by `lead` and ended by `hold`.
+template <class Real, class Lead, class Hold>
+int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+            RodWorkspace<Real>& rods, StrandContactWork<Real>& work, const Lead& lead, const Hold& hold) {
+  const RodState<Real>& now = state;
+  const PairChoice choice = choice_of(work);
+  work.active.resize_discard(work.pair_count);
+  work.segment_active.resize_discard(mesh.vertices);
+  work.strand_active.resize_discard(mesh.strands);
+  work.push.resize_discard(mesh.vertices);
+  work.felt.resize_discard(mesh.vertices);
+  work.vertex_impulse.resize_discard(mesh.vertices);
+  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
+                                mesh.vertex_strand.data(),  view(std::as_const(work.felt)),
+                                mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
+  const auto v = view(now.v);
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    lead();
+    parallel_for(ex, label, choice.count,
+                 MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
+    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0)
+      return iteration;
+    parallel_for(ex, label, mesh.vertices,
+                 CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
+                                   work.impulse.data(), work.segment_active.data(), view(work.push)});
+    for_each_team<typename PushOfStrand<Real>::Scratch>(
+        ex, label, mesh.strands,
+        PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                           view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
+    if (form == ImpulseForm::plain)
+      parallel_for(ex, label, choice.count,
+                   PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
+    else
+      parallel_for(
+          ex, label, choice.count,
+          AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
+    parallel_for(
+        ex, label, mesh.vertices,
+        GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
+                            work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
+    solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
+    hold();
+  }
+  return iterations;
 }
 
 }  // namespace
@@ -426,6 +508,7 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>
   work.open.resize_discard(mesh.strands);
   parallel_for(ex, label, mesh.strands, Clear{work.open.data()});
   work.all_chosen = true;
+  work.momentum = 0;
   list_incident(ex, mesh, work);
 }
 
@@ -454,47 +537,29 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
-  const RodState<Real>& now = state;
-  work.changed.resize_discard(mesh.strands);
-  parallel_for(ex, label, mesh.strands, Copy{work.open.data(), work.changed.data()});
-  const PairChoice choice = choice_of(work);
-  work.active.resize_discard(work.pair_count);
-  work.segment_active.resize_discard(mesh.vertices);
-  work.strand_active.resize_discard(mesh.strands);
-  work.push.resize_discard(mesh.vertices);
-  work.felt.resize_discard(mesh.vertices);
-  work.vertex_impulse.resize_discard(mesh.vertices);
-  const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
-                                mesh.vertex_strand.data(),  view(std::as_const(work.felt)),
-                                mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
-  const auto v = view(now.v);
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    parallel_for(ex, label, choice.count,
-                 MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
-    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0)
-      return iteration;
+  return iterate(ex, form, iterations, mesh, state, rods, work, [] {}, [] {});
+}
+
+template <class Real>
+int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder) {
+  work.v_before.resize_discard(mesh.vertices);
+  const bool held = holder != nullptr && holder->begin(work.involved);
+  const auto lead = [&] {
+    const double t = work.momentum, next = 0.5 * (1 + std::sqrt(1 + 4 * t * t)), beta = t > 0 ? (t - 1) / next : 0;
+    work.momentum = next;
+    const PairChoice choice = choice_of(work);
     parallel_for(ex, label, mesh.vertices,
-                 CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
-                                   work.impulse.data(), work.segment_active.data(), view(work.push)});
-    for_each_team<typename PushOfStrand<Real>::Scratch>(
-        ex, label, mesh.strands,
-        PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
-                           view(std::as_const(work.push)), work.strand_active.data(), work.changed.data(),
-                           view(work.felt)});
-    if (form == ImpulseForm::plain)
-      parallel_for(ex, label, choice.count,
-                   PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
-    else
-      parallel_for(
-          ex, label, choice.count,
-          AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
-    parallel_for(
-        ex, label, mesh.vertices,
-        GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
-                            work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
-    solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
-  }
-  return iterations;
+                 LeadVelocity<Real>{static_cast<Real>(beta), view(state.v), view(work.v_before)});
+    parallel_for(ex, label, choice.count, LeadImpulse<Real>{static_cast<Real>(beta), choice, work.impulse.data()});
+    if (held) holder->lead(beta);
+  };
+  const auto hold = [&] {
+    if (held) holder->push();
+  };
+  const int done = iterate(ex, ImpulseForm::accumulated, iterations, mesh, state, rods, work, lead, hold);
+  if (held) holder->end();
+  return done;
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
@@ -502,7 +567,9 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
   template void prepare_added_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, Index,                 \
                                     StrandContactWork<Real>&);                                                     \
   template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
-                              StrandContactWork<Real>&);
+                              StrandContactWork<Real>&);                                                           \
+  template int settle_impulses(Exec&, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&,             \
+                               StrandContactWork<Real>&, StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tribo/scene/contact.h"
+#include "tribo/stages/rod/holder.h"
 #include "tribo/stages/rod/proximity.h"
 
 /// \file
@@ -17,6 +18,8 @@ struct PairImpulse {
   Vec<Real, 3> J;  ///< of this iteration [N s]
   Real normal;     ///< sum, if accumulated
   Vec<Real, 3> tangential;
+  Real normal_before;  ///< sums of the iteration before, if accelerated
+  Vec<Real, 3> tangential_before;
 };
 
 /// Scratch memory of contact between strands.
@@ -31,7 +34,7 @@ struct StrandContactWork {
   Index chosen_count = 0;
   bool all_chosen = true;
   Array<Index> open;     ///< of strands: 1 where a pair was added since `prepare_pairs`
-  Array<Index> changed;  ///< of strands: 1 where `apply_impulses` was at work, whether or not it changed anything
+  Array<Index> involved;  ///< of strands: 1 where one of the chosen pairs is
   Array<std::uint64_t> owner;   ///< segments of the chosen pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
   Array<Index> incident_start;  ///< of each segment
@@ -41,12 +44,15 @@ struct StrandContactWork {
   Field<Real, 3> push;   ///< what pairs of a segment want together
   Field<Real, 3> felt;   ///< with what is felt of other segments
   Field<Real, 3> vertex_impulse;
+  Field<Real, 3> v_before;  ///< velocities of the iteration before, if accelerated
+  double momentum = 0;      ///< t of Nesterov's iterations, 0: none yet
   RadixSorter sorter;
 
   std::size_t bytes() const {
     return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + chosen.bytes() + open.bytes() +
-           changed.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
-           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + sorter.bytes();
+           involved.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
+           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + v_before.bytes() +
+           sorter.bytes();
   }
 };
 
@@ -66,5 +72,13 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work);
+
+/// The same with accumulated impulses by accelerated iterations (Nesterov's): each begins where the change of the one
+/// before leads to. What is pressed together in n layers needs about n of these, where it needs n^2 of the others.
+/// Calls after the first since `prepare_pairs` go on from the one before.
+/// `holder`, unless null, has the last word in each.
+template <class Real>
+int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder);
 
 }  // namespace tribo::TRIBO_BACKEND

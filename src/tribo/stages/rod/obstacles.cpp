@@ -10,6 +10,7 @@ namespace {
 /// Jacobi iterations. A strand that lies on the ground, whose vertices share what they carry, needs the most: with
 /// eight, what is left of its speed is below a percent.
 constexpr int passes = 8;
+constexpr const char* label = "rod_contact";
 /// Normal velocity, relative to the collider's, at which a step ends in contact, or wins back a tenth of a depth: more
 /// would throw what a collider has run over. It is no faster than a fall from as high, since a speed that goes with
 /// 1 / dt asks for shorter steps, in which it is faster still.
@@ -61,7 +62,7 @@ struct FindObstacles {
       }
       nearest[slot] = gap;
       const Real least = least_velocity(gap, dt);
-      own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(),
+      own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(), Vec<Real, 3>::zero(),
                    least,          contact.friction, static_cast<Index>(contact.boundary)};
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       if (holds || dot(relative, contact.normal) < least) touches = 1;
@@ -78,11 +79,11 @@ struct FindObstacles {
 
 struct MarkStrand {
   const Index* start;
-  const Index* hit;
+  const Index* mark;
   Index* touched;
   TRIBO_HD void operator()(Index s) const {
     Index any = 0;
-    for (Index i = start[s]; i < start[s + 1]; ++i) any = any | hit[i];
+    for (Index i = start[s]; i < start[s + 1]; ++i) any = any | mark[i];
     touched[s] = any;
   }
 };
@@ -202,9 +203,25 @@ struct HoldVertex {
   }
 };
 
-struct LoadHit {
-  const Index* hit;
-  TRIBO_HD Index operator()(Index i) const { return hit[i]; }
+/// See StrandHolder::lead.
+template <class Real>
+struct LeadObstacle {
+  const Index* count;
+  Real beta;
+  RodObstacle<Real>* obstacle;
+  TRIBO_HD void operator()(Index i) const {
+    for (Index s = 0; s < count[i]; ++s) {
+      RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      const Vec<Real, 3> now = one.impulse;
+      if (beta > Real(0)) one.impulse = now + beta * (now - one.before);
+      one.before = now;
+    }
+  }
+};
+
+struct LoadIndex {
+  const Index* values;
+  TRIBO_HD Index operator()(Index i) const { return values[i]; }
 };
 struct Sum {
   TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
@@ -222,49 +239,114 @@ struct Larger {
   TRIBO_HD double operator()(double a, double b) const { return a > b ? a : b; }
 };
 
-}  // namespace
-
+/// Looks for colliders near vertices. Returns how many of these would be too near.
 template <class Real>
-Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o,
-                     const Array<Index>* among) {
-  if (colliders.empty()) return 0;
+Index find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, const RodState<Real>& state, const Array<Index>* among,
+                     RodObstacles<Real>& o) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
   o.hit.resize_discard(n);
   o.touched.resize_discard(mesh.strands);
-  const RodState<Real>& now = state;
-  parallel_for(ex, "rod_contact", n,
-               FindObstacles<Real>{view(now.x), view(now.v), mesh.inverse_mass.data(), mesh.radius.data(),
+  parallel_for(ex, label, n,
+               FindObstacles<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.radius.data(),
                                    mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
                                    static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
                                    o.hit.data()});
-  const Index hits = reduce(ex, "rod_contact", n, Index{0}, LoadHit{o.hit.data()}, Sum{});
-  if (hits == 0) return 0;
+  return reduce(ex, label, n, Index{0}, LoadIndex{o.hit.data()}, Sum{});
+}
+
+/// Strands with a vertex that is marked are touched from now on; masses of all vertices near a collider.
+template <class Real>
+void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, RodWorkspace<Real>& work,
+                       RodObstacles<Real>& o) {
+  const Index n = mesh.vertices;
   o.mass.resize_discard(n);
   o.impulse.resize_discard(n);
   o.response.v.resize_discard(n);
   o.response.count = n;
-  for_each_pack(ex, "rod_contact", mesh.strands, MarkStrand{mesh.start.data(), o.hit.data(), o.touched.data()});
+  for_each_pack(ex, label, mesh.strands, MarkStrand{mesh.start.data(), mark.data(), o.touched.data()});
   segment_compliance(ex, mesh, work);
-  parallel_for(ex, "rod_contact", n,
+  parallel_for(ex, label, n,
                UnitImpulse<Real>{o.obstacle.data(), o.hit.data(), view(o.impulse), view(o.response.v)});
   solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
   const RodState<Real>& response = o.response;
-  parallel_for(ex, "rod_contact", n,
+  parallel_for(ex, label, n,
                ShowMass<Real>{o.obstacle.data(), o.count.data(), o.hit.data(), work.compliance.data(),
                               mesh.inverse_mass.data(), view(response.v), o.mass.data()});
-  for (int pass = 0; pass < passes; ++pass) {
-    parallel_for(ex, "rod_contact", n,
-                 PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
-                                o.obstacle.data(), view(o.impulse)});
-    solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
-  }
+}
+
+template <class Real>
+void push_away(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
+               RodObstacles<Real>& o) {
+  const RodState<Real>& now = state;
+  parallel_for(ex, label, mesh.vertices,
+               PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
+                              o.obstacle.data(), view(o.impulse)});
+  solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
+}
+
+template <class Real>
+void hold_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, const RodObstacles<Real>& o) {
   parallel_for(
-      ex, "rod_contact", n,
+      ex, label, mesh.vertices,
       HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
+}
+
+}  // namespace
+
+template <class Real>
+Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+  if (colliders.empty()) return 0;
+  const Index hits = find_obstacles(ex, mesh, colliders, lost, dt, state, nullptr, o);
+  if (hits == 0) return 0;
+  prepare_obstacles(ex, mesh, o.hit, work, o);
+  for (int pass = 0; pass < passes; ++pass) push_away(ex, mesh, state, work, o);
+  hold_vertices(ex, mesh, state, o);
   return hits;
+}
+
+template <class Real>
+ObstacleIterations<Real>::ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh,
+                                             const typename Colliders<Real, 3>::View& colliders, double lost,
+                                             double dt, RodState<Real>& state, RodWorkspace<Real>& work,
+                                             RodObstacles<Real>& obstacles)
+    : ex_(ex),
+      mesh_(mesh),
+      colliders_(colliders),
+      lost_(lost),
+      dt_(dt),
+      state_(state),
+      work_(work),
+      obstacles_(obstacles) {}
+
+template <class Real>
+bool ObstacleIterations<Real>::begin(const Array<Index>& among) {
+  if (colliders_.empty()) return false;
+  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, &among, obstacles_);
+  // What is near may come too near by the impulses between.
+  if (reduce(ex_, label, mesh_.vertices, Index{0}, LoadIndex{obstacles_.count.data()}, Sum{}) == 0) return false;
+  prepare_obstacles(ex_, mesh_, obstacles_.count, work_, obstacles_);
+  return true;
+}
+
+template <class Real>
+void ObstacleIterations<Real>::lead(double beta) {
+  parallel_for(
+      ex_, label, mesh_.vertices,
+      LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
+}
+
+template <class Real>
+void ObstacleIterations<Real>::push() {
+  push_away(ex_, mesh_, state_, work_, obstacles_);
+}
+
+template <class Real>
+void ObstacleIterations<Real>::end() {
+  hold_vertices(ex_, mesh_, state_, obstacles_);
 }
 
 template <class Real>
@@ -274,8 +356,8 @@ double rod_speed(Exec& ex, const RodState<Real>& state) {
 
 #define TRIBO_INSTANTIATE(Real)                                                                               \
   template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
-                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&,                    \
-                                const Array<Index>*);                                                         \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
+  template class ObstacleIterations<Real>;                                                                    \
   template double rod_speed(Exec&, const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

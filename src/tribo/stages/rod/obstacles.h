@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/stages/rod/holder.h"
 #include "tribo/stages/rod/rod.h"
 #include "tribo/state/colliders.h"
 
@@ -15,6 +16,7 @@ struct RodObstacle {
   Vec<Real, 3> normal;    ///< to the allowed side
   Vec<Real, 3> velocity;  ///< of the collider's material there [m/s]
   Vec<Real, 3> impulse;   ///< so far [N s]
+  Vec<Real, 3> before;    ///< likewise, of the iteration before, if accelerated
   Real least;             ///< normal velocity, relative to the collider's, at which the step ends in contact [m/s]
   Real friction;
   Index boundary;  ///< Boundary
@@ -42,12 +44,33 @@ struct RodObstacles {
 
 /// Velocities with which strands do not enter colliders, from those of `rod_step` for the same dt and whatever changed
 /// them since. Neither strands nor colliders may come as far as `lost` in a step; what is deeper than that beyond a
-/// surface was put there by the scene and stays [m]. Where `among` is given, strands without a 1 there keep theirs.
-/// Returns how many vertices were held back.
+/// surface was put there by the scene and stays [m]. Returns how many vertices were held back.
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
-                     RodObstacles<Real>& obstacles, const Array<Index>* among = nullptr);
+                     RodObstacles<Real>& obstacles);
+
+/// The same by iterations of somebody else, which other impulses come between. Only strands for which `among` has a 1.
+template <class Real>
+class ObstacleIterations final : public StrandHolder<Real> {
+ public:
+  ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
+                     RodObstacles<Real>& obstacles);
+  bool begin(const Array<Index>& among) override;
+  void lead(double beta) override;
+  void push() override;
+  void end() override;
+
+ private:
+  Exec& ex_;
+  const RodMesh<Real>& mesh_;
+  typename Colliders<Real, 3>::View colliders_;
+  double lost_, dt_;
+  RodState<Real>& state_;
+  RodWorkspace<Real>& work_;
+  RodObstacles<Real>& obstacles_;
+};
 
 /// Largest speed of a vertex [m/s].
 template <class Real>
