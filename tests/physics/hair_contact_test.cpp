@@ -10,8 +10,8 @@
 namespace tribo::test {
 namespace {
 
-/// A bundle falls on one across it that is held at both ends; `contact` is the block of that name, `more` are keys of the
-/// scene.
+/// A bundle falls on one across it that is held at both ends; `contact` is the block of that name, `more` are keys of
+/// the scene.
 std::string crossed_bundles(const std::string& contact, double speed, double dt, const std::string& more = "") {
   return fmt::format(
       R"({{"tribo": 1, "fps": 100, "duration": 1, "grid": {{"dx": 0.004}}, "time": {{"dt_max": {}, "cfl": 0.6}},
@@ -35,8 +35,8 @@ std::int64_t frames(Simulation& simulation, int count) {
   return missed;
 }
 
-/// Promise: with the fail-safe no segment passes through another, at whatever speed and step; the bundle that fell stays
-/// above the one it fell on. Without contact it falls through, and what passes is counted.
+/// Promise: with the fail-safe no segment passes through another, at whatever speed and step; the bundle that fell
+/// stays above the one it fell on. Without contact it falls through, and what passes is counted.
 TEST(HairContact, NoStrandPassesThroughAnother) {
   for (const double speed : {1.0, 4.0}) {
     Simulation simulation = simulate(crossed_bundles("{}", speed, 0.002));
@@ -46,6 +46,39 @@ TEST(HairContact, NoStrandPassesThroughAnother) {
   Simulation through = simulate(crossed_bundles(R"({"impulses": "none"})", 1, 0.002));
   EXPECT_GT(frames(through, 4), 40);
   EXPECT_LT(center(through.measure()[1])[1], -0.01);
+}
+
+/// Promise: strands pressed against a collider by others neither pass through each other nor are thrown off by the two
+/// who hold them: what leaves is slower than what came, and energy is never gained.
+TEST(HairContact, PressedAgainstACollider) {
+  for (const char* impulses : {"plain", "accumulated"}) {
+    Simulation simulation = simulate(crossed_bundles(
+        fmt::format(R"({{"iterations": 1, "impulses": "{}"}})", impulses), 4, 0.001,
+        R"("precision": "double",
+           "colliders": [{"shape": {"half_space": [0, 1, 0]}, "at": [0, -0.0025, 0], "friction": 0.3}],)"));
+    const auto total = [&] {
+      double sum = 0;
+      for (const ObjectSums& one : simulation.measure()) sum += energy(one);
+      return sum;
+    };
+    const double before = total();
+    std::int64_t rounds = 0, held = 0;
+    double rises = 0;
+    while (simulation.time() < 0.006) {
+      simulation.step();
+      held = std::max<std::int64_t>(held, simulation.engine().counts().contacts);
+    }
+    EXPECT_GT(held, 0) << impulses;
+    for (int i = 0; i < 3; ++i) {
+      simulation.advance_frame();
+      rounds += simulation.progress().strands.rounds;
+      EXPECT_EQ(simulation.progress().strands.missed, 0) << impulses;
+      for (const Vec<double, 3>& v : state_column(simulation, "rod.v")) rises = std::max(rises, v[1]);
+      EXPECT_LT(total(), 1.001 * before) << impulses;
+    }
+    EXPECT_GT(rounds, 0) << impulses;
+    EXPECT_LT(rises, 4) << impulses;
+  }
 }
 
 /// Promise: momentum is exchanged, not lost: free bundles that meet keep theirs.
@@ -64,9 +97,9 @@ TEST(HairContact, KeepsMomentum) {
   EXPECT_LT(simulation.measure()[0].momentum[1], 0.1 * before[1]);  // and was exchanged
 }
 
-/// Promise: `friction` of the scene says what two objects of hair do to each other, whatever their own coefficients are:
-/// a strand lies across two that slope by 20 degrees, and slides where mu < tan 20 = 0.364. Without the grid, whose blend
-/// takes some of any relative velocity.
+/// Promise: `friction` of the scene says what two objects of hair do to each other, whatever their own coefficients
+/// are: a strand lies across two that slope by 20 degrees, and slides where mu < tan 20 = 0.364. Without the grid,
+/// whose blend takes some of any relative velocity.
 TEST(HairContact, PairsHaveTheFrictionThatTheSceneSays) {
   for (const double friction : {0.1, 0.6}) {
     Simulation simulation = simulate(fmt::format(

@@ -57,6 +57,10 @@ void expect_balance(const std::string& text, double until) {
   EXPECT_GT(velocity(after[1])[0], velocity(after[0])[0] - 0.25) << "hair should take most of its speed of 1 m/s";
 }
 TEST(HairGrid, SharesMomentumWithParticles) { expect_balance(struck_bundle(sand_ball), 0.15); }
+TEST(HairGrid, SharesMomentumWithParticlesByTheGridAlone) {
+  expect_balance(struck_bundle(sand_ball, "double", R"("strand_contact": {"grid": {"blend": 1, "blend_time": 0}},)"),
+                 0.15);
+}
 TEST(HairGrid, SharesMomentumWithMeshes) { expect_balance(struck_bundle(jelly_cube), 0.08); }
 TEST(HairGrid, SharesMomentumWithBoth) {
   Simulation simulation = simulate(struck_bundle(std::string(jelly_cube) + "," + sand_from_behind));

@@ -188,8 +188,8 @@ INSTANTIATE_TEST_SUITE_P(Schemes, HairFalling,
                                          R"("roots": "free", "stretch_scale": 1, "scheme": "backward_euler",
                                             "bend_damping": 0, "stretch_damping": 0)"));
 
-/// Promise: what a scene says by default can be run by every scheme: explicit strands swing and keep their energy, although
-/// damping that implicit steps have by default would blow them up.
+/// Promise: what a scene says by default can be run by every scheme: explicit strands swing and keep their energy,
+/// although damping that implicit steps have by default would blow them up.
 TEST(Hair, ExplicitStepsAreStableByDefault) {
   LoneStrand lone;
   lone.length = 0.1;

@@ -98,7 +98,8 @@ TEST(StrandContact, FailSafeNeedsNoPairs) {
   }
 }
 
-// The fail-safe goes on with strands that would cross, not with all: others keep the velocities that impulses left them.
+// The fail-safe goes on with strands that would cross, not with all: others keep the velocities that impulses left
+// them.
 TEST(StrandContact, FailSafeLeavesOthersAlone) {
   ContactWorld world;
   world.rules.iterations = 0;

@@ -126,12 +126,12 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   // Contact between them: boxes and their places in pads, impulses of vertices; and one pair for each segment, with its
   // impulse and the lists by segments. Hair that rubs has some pairs, hair that flies none.
   if (model.strand_contact.form != StrandContactSpec::Form::none)
-    per_segment += (6 + 10) * real + 160 + (16 + 7) * real + 52;
-  if (!model.colliders.empty()) per_segment += 33 * real + 8;
+    per_segment += (6 + 13) * real + 160 + (16 + 11) * real + 56;
+  if (!model.colliders.empty()) per_segment += 39 * real + 8;
   // On their own grid: columns of a particle, a copy of what a step changes, sorting; and for each block that strands
   // are in a pair of arenas, and with what kernels reach some blocks of nodes, before and after forces act.
   const double strand_arena = std::pow(cuda ? 6.0 : 8.0, 3), reached = 3.5;
-  const double per_grid_segment = (33 + 29) * real + 2 * 4 + sorting;
+  const double per_grid_segment = (33 + 29 + (particles > 0 ? 3 : 0)) * real + 2 * 4 + sorting;
   const double per_strand_block = 1.1 * 2 * (strand_arena + reached * 64) * pack;
   // As a volume: what is staggered and solved for on a window, and the multigrid of its pressure.
   const double per_volume_cell = 50 * real + 40;

@@ -116,11 +116,12 @@ void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool
   copy_field(ex, p.history, state_.count, saved_.history);
   copy_field(ex, p.tau, state_.count, saved_.tau);
   blended_ = true;
-  if (met_particles) share_velocities(ex, constants_, state_, work_, coupling);
+  const bool share = met_particles && constants_.transfer.flip > Real(0);  // or there is nothing that it does not see
+  if (share) share_velocities(ex, constants_, state_, work_, coupling);
   // Moves particles, too, which `scatter` puts back to their vertices.
   g2p(ex, constants_, dt, state_, work_);
   copy_field(ex, rods.v, rods.count, v_lag_);
-  take_strand_velocities(ex, p, met_particles ? &coupling.change : nullptr, state_.count, rods);
+  take_strand_velocities(ex, p, share ? &coupling.change : nullptr, state_.count, rods);
   filter_velocities(ex, mesh, v_lag_, rods, work);
 }
 

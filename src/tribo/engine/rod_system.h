@@ -23,7 +23,7 @@ class RodSystem {
   StrandContactRules contact_rules;
   StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
-  RodBundle<Real> bundle;        ///< strands in bulk; may be empty
+  RodBundle<Real> bundle;  ///< strands in bulk; may be empty
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
@@ -48,11 +48,11 @@ class RodSystem {
   /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s]. Roots on a skin go
   /// with the meshes in `skin`, whose velocities are those of the step.
   double push(Exec& ex, const SolidState<Real>& skin, double time, double dt);
-  /// Strands in bulk on their grid: with each other, with particles on theirs where there are any, and with what `bodies`
-  /// does, if anything. Returns the largest velocity component that grids are left with [m/s].
+  /// Strands in bulk on their grid: with each other, with particles on theirs where there are any, and with what
+  /// `bodies` does, if anything. Returns the largest velocity component that grids are left with [m/s].
   double meet(Exec& ex, const GridNodes<Real, 3>* particles, const GridAction<Real, 3>& bodies, double dt);
-  /// Contact among strands and with colliders, on the velocities of `push` and `meet`. False where strands would still pass
-  /// through each other: the step should be shorter.
+  /// Contact among strands and with colliders, on the velocities of `push` and `meet`. False where strands would still
+  /// pass through each other: the step should be shorter.
   bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
   /// Takes back what `push` and contact have done to velocities, where the step does not come about.
   void undo(Exec& ex);

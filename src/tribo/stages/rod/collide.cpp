@@ -4,8 +4,8 @@ namespace tribo::TRIBO_BACKEND {
 
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
-                                    RodState<Real>& state, RodWorkspace<Real>& rods,
-                                    StrandCollisions<Real>& collisions, const std::function<void()>& hold, StrandHolder<Real>* holder) {
+                                    RodState<Real>& state, RodWorkspace<Real>& rods, StrandCollisions<Real>& collisions,
+                                    const std::function<void()>& hold, StrandHolder<Real>* holder) {
   StrandContactReport report;
   if (mesh.vertices == 0) return report;
   StrandContactWork<Real>& work = collisions.work;
@@ -25,8 +25,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   if (!safe_guarded && !rules.count_missed) return report;
   FailSafeRules rounds = rules.rounds;
   if (!safe_guarded) rounds.rounds = 0;
-  const FailSafeReport safe =
-      prevent_crossings(ex, rounds, mesh, dt, state, rods, work, collisions.crossings, holder);
+  const FailSafeReport safe = prevent_crossings(ex, rounds, mesh, dt, state, rods, work, collisions.crossings, holder);
   report.missed_pairs = safe.before;
   report.missed = safe.after;
   report.rounds = safe.rounds;
@@ -36,7 +35,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
 
 #define TRIBO_INSTANTIATE(Real)                                                                                \
   template StrandContactReport collide_strands(Exec&, const StrandContactRules&, const RodMesh<Real>&, double, \
-                                               RodState<Real>&, RodWorkspace<Real>&, StrandCollisions<Real>&,     \
+                                               RodState<Real>&, RodWorkspace<Real>&, StrandCollisions<Real>&,  \
                                                const std::function<void()>&, StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -39,8 +39,7 @@ struct StrandCollisions {
 /// bring in crossings that nobody counts. `holder` is the same for the fail-safe, unless null.
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
-                                    RodState<Real>& state, RodWorkspace<Real>& rods,
-                                    StrandCollisions<Real>& collisions, const std::function<void()>& hold = {},
-                                    StrandHolder<Real>* holder = nullptr);
+                                    RodState<Real>& state, RodWorkspace<Real>& rods, StrandCollisions<Real>& collisions,
+                                    const std::function<void()>& hold = {}, StrandHolder<Real>* holder = nullptr);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -219,11 +219,11 @@ void share_velocities(Exec& ex, const Constants<Real, 3>& constants, const State
                           view(work.change)});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                         \
-  template double couple_particles(Exec&, const GridNodes<Real, 3>&, const GridNodes<Real, 3>&, double, \
-                                   CoupleParticlesWork<Real>&);                                         \
-  template void share_velocities(Exec&, const Constants<Real, 3>&, const State<Real, 3>&,               \
-                                 const Workspace<Real, 3>&, CoupleParticlesWork<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                                      \
+  template double couple_particles(Exec&, const GridNodes<Real, 3>&, const GridNodes<Real, 3>&, double,              \
+                                   CoupleParticlesWork<Real>&);                                                      \
+  template void share_velocities(Exec&, const Constants<Real, 3>&, const State<Real, 3>&, const Workspace<Real, 3>&, \
+                                 CoupleParticlesWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

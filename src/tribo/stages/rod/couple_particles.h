@@ -7,9 +7,9 @@ namespace tribo::TRIBO_BACKEND {
 /// Scratch memory.
 template <class Real>
 struct CoupleParticlesWork {
-  Array<Index> found;          ///< block of the particles' grid for each block of the strands', or -1
-  /// Of each node of the strands': normal toward the particles, and how clear it is. After `couple_particles` the normal
-  /// is 0 where they part, and nothing else is clearer than a node without particles.
+  Array<Index> found;  ///< block of the particles' grid for each block of the strands', or -1
+  /// Of each node of the strands': normal toward the particles, and how clear it is. After `couple_particles` it is 0
+  /// where they part, and where there are no particles, clearly.
   Array<Vec<Real, 4>> facing;
   Field<Real, 3> change;  ///< see `share_velocities`
 
@@ -31,7 +31,8 @@ double couple_particles(Exec& ex, const GridNodes<Real, 3>& strands, const GridN
 /// which cannot yield, near their roots, is slow however often it is pushed; without this the push goes to those that
 /// can, until they are several times as fast as the particles. With n the normal of a node or the identity,
 ///   m_p dv_p = sum_i w_ip m_p n n^T (v_i - v_p - C_p (x_i - x_p)),
-/// which sums to nothing over a node's particles. For vertices as they were scattered, by velocities before forces.
+/// which sums to nothing over a node's particles, times what FLIP keeps. For vertices as they were scattered, by
+/// velocities before forces.
 template <class Real>
 void share_velocities(Exec& ex, const Constants<Real, 3>& constants, const State<Real, 3>& state,
                       const Workspace<Real, 3>& grid, CoupleParticlesWork<Real>& work);

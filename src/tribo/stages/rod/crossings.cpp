@@ -79,8 +79,7 @@ struct AppendPair {
 
 template <class Real>
 CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt,
-                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings,
-                             const Array<Index>* among) {
+                             SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings, const Array<Index>* among) {
   if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
   count.pairs = find_pairs<Real>(ex, label, pads,
@@ -100,9 +99,8 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
 
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const RodMesh<Real>& mesh, double dt,
-                                 RodState<Real>& state, RodWorkspace<Real>& rods,
-                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 StrandHolder<Real>* holder) {
+                                 RodState<Real>& state, RodWorkspace<Real>& rods, StrandContactWork<Real>& work,
+                                 Array<Crossing<Real>>& crossings, StrandHolder<Real>* holder) {
   FailSafeReport report;
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   while (!report.clean() && report.rounds < rules.rounds) {
@@ -112,19 +110,20 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
     parallel_for(ex, label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
     prepare_added_pairs(ex, mesh, rods, kept, work);
-    settle_impulses(ex, rules.iterations, mesh, state, rods, work, holder);
+    const bool pushed = settle_impulses(ex, rules.iterations, mesh, state, rods, work, holder) > 0;
     // Others have not changed and did not cross before.
     report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings, &work.involved);
     ++report.rounds;
+    if (!pushed) break;
   }
   return report;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                     \
-  template CrossingCount find_crossings(Exec&, const RodMesh<Real>&, const RodState<Real>&, double,                 \
-                                        SegmentPads<Real>&, Array<Crossing<Real>>&, const Array<Index>*);           \
-  template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, const RodMesh<Real>&, double,              \
-                                            RodState<Real>&, RodWorkspace<Real>&, StrandContactWork<Real>&,         \
+#define TRIBO_INSTANTIATE(Real)                                                                             \
+  template CrossingCount find_crossings(Exec&, const RodMesh<Real>&, const RodState<Real>&, double,         \
+                                        SegmentPads<Real>&, Array<Crossing<Real>>&, const Array<Index>*);   \
+  template FailSafeReport prevent_crossings(Exec&, const FailSafeRules&, const RodMesh<Real>&, double,      \
+                                            RodState<Real>&, RodWorkspace<Real>&, StrandContactWork<Real>&, \
                                             Array<Crossing<Real>>&, StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

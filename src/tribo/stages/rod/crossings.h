@@ -113,14 +113,13 @@ struct FailSafeReport {
   bool clean() const { return after.pairs == 0; }
 };
 
-/// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands that
-/// crossed are iterated again, until none cross; strands that these push into others are the next round's. Where
+/// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands
+/// that crossed are iterated again, until none cross; strands that these push into others are the next round's. Where
 /// crossings are left, the step should be taken again with half of dt. After `apply_impulses`; 0 rounds only count.
 /// `holder`, unless null, has the last word in each iteration.
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const RodMesh<Real>& mesh, double dt,
-                                 RodState<Real>& state, RodWorkspace<Real>& rods,
-                                 StrandContactWork<Real>& work, Array<Crossing<Real>>& crossings,
-                                 StrandHolder<Real>* holder);
+                                 RodState<Real>& state, RodWorkspace<Real>& rods, StrandContactWork<Real>& work,
+                                 Array<Crossing<Real>>& crossings, StrandHolder<Real>* holder);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -181,8 +181,8 @@ struct CoupleSegments {
   }
 };
 /// Pushes on a segment, with those on others of its strand by as much as they are felt there: sums along the strand,
-/// b <- c b + p, there and back. A team's threads take a piece of the strand each, as maps b -> scale b + push, and join
-/// those of the pieces before theirs.
+/// b <- c b + p, there and back. A team's threads take a piece of the strand each, as maps b -> scale b + push, and
+/// join those of the pieces before theirs.
 template <class Real>
 struct PushOfStrand {
   struct Scratch {
@@ -342,7 +342,8 @@ struct AccumulatedImpulse {
   }
 };
 
-/// y = x + beta (x - x of the iteration before), of velocities and of the sums they follow from. With 0, x is kept only.
+/// y = x + beta (x - x of the iteration before), of velocities and of the sums they follow from; with 0, x is only
+/// kept.
 template <class Real>
 struct LeadVelocity {
   Real beta;
@@ -471,8 +472,10 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mes
     lead();
     parallel_for(ex, label, choice.count,
                  MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
-    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0)
+    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0) {
+      if (iteration > 0) hold();
       return iteration;
+    }
     parallel_for(ex, label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
                                    work.impulse.data(), work.segment_active.data(), view(work.push)});
@@ -509,6 +512,7 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>
   parallel_for(ex, label, mesh.strands, Clear{work.open.data()});
   work.all_chosen = true;
   work.momentum = 0;
+  work.v_before.resize_discard(mesh.vertices);
   list_incident(ex, mesh, work);
 }
 
@@ -537,17 +541,21 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
-  return iterate(ex, form, iterations, mesh, state, rods, work, [] {}, [] {});
+  return iterate(
+      ex, form, iterations, mesh, state, rods, work, [] {}, [] {});
 }
 
 template <class Real>
 int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                     RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder) {
-  work.v_before.resize_discard(mesh.vertices);
   const bool held = holder != nullptr && holder->begin(work.involved);
+  // What the holder and pairs that are chosen anew have given so far is not known here: the first iteration only keeps
+  // what the next are led by.
+  bool first = true;
   const auto lead = [&] {
-    const double t = work.momentum, next = 0.5 * (1 + std::sqrt(1 + 4 * t * t)), beta = t > 0 ? (t - 1) / next : 0;
+    const double t = work.momentum, next = 0.5 * (1 + std::sqrt(1 + 4 * t * t)), beta = first ? 0 : (t - 1) / next;
     work.momentum = next;
+    first = false;
     const PairChoice choice = choice_of(work);
     parallel_for(ex, label, mesh.vertices,
                  LeadVelocity<Real>{static_cast<Real>(beta), view(state.v), view(work.v_before)});

@@ -33,8 +33,8 @@ struct StrandContactWork {
   Array<Index> chosen;               ///< pairs that are iterated, unless all are
   Index chosen_count = 0;
   bool all_chosen = true;
-  Array<Index> open;     ///< of strands: 1 where a pair was added since `prepare_pairs`
-  Array<Index> involved;  ///< of strands: 1 where one of the chosen pairs is
+  Array<Index> open;            ///< of strands: 1 where a pair was added since `prepare_pairs`
+  Array<Index> involved;        ///< of strands: 1 where one of the chosen pairs is
   Array<std::uint64_t> owner;   ///< segments of the chosen pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
   Array<Index> incident_start;  ///< of each segment
@@ -50,9 +50,9 @@ struct StrandContactWork {
 
   std::size_t bytes() const {
     return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + chosen.bytes() + open.bytes() +
-           involved.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() + strand_active.bytes() +
-           coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() + v_before.bytes() +
-           sorter.bytes();
+           involved.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() +
+           strand_active.bytes() + coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() +
+           v_before.bytes() + sorter.bytes();
   }
 };
 
@@ -75,7 +75,7 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
 
 /// The same with accumulated impulses by accelerated iterations (Nesterov's): each begins where the change of the one
 /// before leads to. What is pressed together in n layers needs about n of these, where it needs n^2 of the others.
-/// Calls after the first since `prepare_pairs` go on from the one before.
+/// Calls after the first since `prepare_pairs` go on from the one before. Returns 0 where no pair can push.
 /// `holder`, unless null, has the last word in each.
 template <class Real>
 int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,

@@ -62,8 +62,13 @@ struct FindObstacles {
       }
       nearest[slot] = gap;
       const Real least = least_velocity(gap, dt);
-      own[slot] = {contact.normal, contact.velocity, Vec<Real, 3>::zero(), Vec<Real, 3>::zero(),
-                   least,          contact.friction, static_cast<Index>(contact.boundary)};
+      own[slot] = {contact.normal,
+                   contact.velocity,
+                   Vec<Real, 3>::zero(),
+                   Vec<Real, 3>::zero(),
+                   least,
+                   contact.friction,
+                   static_cast<Index>(contact.boundary)};
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       if (holds || dot(relative, contact.normal) < least) touches = 1;
       // What sticks or slips does so only where it touches; while it does, nothing slides on what is sticky.
@@ -83,20 +88,20 @@ struct MarkStrand {
   Index* touched;
   TRIBO_HD void operator()(Index s) const {
     Index any = 0;
-    for (Index i = start[s]; i < start[s + 1]; ++i) any = any | mark[i];
+    for (Index i = start[s]; i < start[s + 1]; ++i) any = any | (mark[i] != 0 ? 1 : 0);
     touched[s] = any;
   }
 };
 
-/// One newton second along the normal for every vertex that is hit.
+/// One newton second along the normal for every vertex that is marked.
 template <class Real>
 struct UnitImpulse {
   const RodObstacle<Real>* obstacle;
-  const Index* hit;
+  const Index* mark;
   FieldView<Real, 3> impulse, v;
   TRIBO_HD void operator()(Index i) const {
     for (int k = 0; k < 3; ++k) {
-      impulse[k][i] = hit[i] != 0 ? obstacle[Size{i} * obstacles_each].normal[k] : Real(0);
+      impulse[k][i] = mark[i] != 0 ? obstacle[Size{i} * obstacles_each].normal[k] : Real(0);
       v[k][i] = Real(0);
     }
   }
@@ -109,7 +114,7 @@ template <class Real>
 struct ShowMass {
   const RodObstacle<Real>* obstacle;
   const Index* count;
-  const Index* hit;
+  const Index* mark;
   const SegmentCompliance<Real>* compliance;
   const Real* inverse_mass;
   FieldView<const Real, 3> response;
@@ -125,7 +130,7 @@ struct ShowMass {
       alone = max(alone, sum);
     }
     const Real together = dot(vector_at(response, i), obstacle[Size{i} * obstacles_each].normal);
-    const Real most = hit[i] != 0 ? max(alone, together) : alone + max(together, Real(0));
+    const Real most = mark[i] != 0 ? max(alone, together) : alone + max(together, Real(0));
     mass[i] = Real(1) / min(most, inverse_mass[i]);
   }
 };
@@ -172,8 +177,8 @@ struct PushAway {
   }
 };
 
-/// What the iterations left is taken off each vertex by itself, so that nothing creeps into colliders or along them; it
-/// is too little to make short waves.
+/// What the iterations left is taken off each vertex by itself, so that nothing creeps into colliders or along them;
+/// after enough of them it is too little to make short waves.
 template <class Real>
 struct HoldVertex {
   const Index* count;
@@ -192,7 +197,7 @@ struct HoldVertex {
       const Real pushed = dot(one.impulse, one.normal);
       const bool separate = one.boundary == static_cast<Index>(Boundary::separate);
       const Vec<Real, 3> friction = one.impulse - pushed * one.normal;
-      const Real within = Real(0.999) * one.friction * pushed;
+      const Real within = Real(0.999) * one.friction * max(pushed, Real(0));
       const bool sticks =
           separate ? squared_norm(friction) < within * within : one.boundary == static_cast<Index>(Boundary::sticky);
       if (sticks) along = Vec<Real, 3>::zero();
@@ -239,11 +244,11 @@ struct Larger {
   TRIBO_HD double operator()(double a, double b) const { return a > b ? a : b; }
 };
 
-/// Looks for colliders near vertices. Returns how many of these would be too near.
+/// Looks for colliders near vertices, and which of these would be too near.
 template <class Real>
-Index find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                     double lost, double dt, const RodState<Real>& state, const Array<Index>* among,
-                     RodObstacles<Real>& o) {
+void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
+                    double lost, double dt, const RodState<Real>& state, const Array<Index>* among,
+                    RodObstacles<Real>& o) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
@@ -254,10 +259,13 @@ Index find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
                                    mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
                                    static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
                                    o.hit.data()});
-  return reduce(ex, label, n, Index{0}, LoadIndex{o.hit.data()}, Sum{});
+}
+Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
+  return reduce(ex, label, n, Index{0}, LoadIndex{values.data()}, Sum{});
 }
 
-/// Strands with a vertex that is marked are touched from now on; masses of all vertices near a collider.
+/// Strands with a vertex that is marked are touched from now on; masses of vertices near a collider, as if all that are
+/// marked pushed.
 template <class Real>
 void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, RodWorkspace<Real>& work,
                        RodObstacles<Real>& o) {
@@ -268,12 +276,11 @@ void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& 
   o.response.count = n;
   for_each_pack(ex, label, mesh.strands, MarkStrand{mesh.start.data(), mark.data(), o.touched.data()});
   segment_compliance(ex, mesh, work);
-  parallel_for(ex, label, n,
-               UnitImpulse<Real>{o.obstacle.data(), o.hit.data(), view(o.impulse), view(o.response.v)});
+  parallel_for(ex, label, n, UnitImpulse<Real>{o.obstacle.data(), mark.data(), view(o.impulse), view(o.response.v)});
   solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
   const RodState<Real>& response = o.response;
   parallel_for(ex, label, n,
-               ShowMass<Real>{o.obstacle.data(), o.count.data(), o.hit.data(), work.compliance.data(),
+               ShowMass<Real>{o.obstacle.data(), o.count.data(), mark.data(), work.compliance.data(),
                               mesh.inverse_mass.data(), view(response.v), o.mass.data()});
 }
 
@@ -300,7 +307,8 @@ template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   if (colliders.empty()) return 0;
-  const Index hits = find_obstacles(ex, mesh, colliders, lost, dt, state, nullptr, o);
+  find_obstacles(ex, mesh, colliders, lost, dt, state, nullptr, o);
+  const Index hits = sum_of(ex, o.hit, mesh.vertices);
   if (hits == 0) return 0;
   prepare_obstacles(ex, mesh, o.hit, work, o);
   for (int pass = 0; pass < passes; ++pass) push_away(ex, mesh, state, work, o);
@@ -310,8 +318,8 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
 
 template <class Real>
 ObstacleIterations<Real>::ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh,
-                                             const typename Colliders<Real, 3>::View& colliders, double lost,
-                                             double dt, RodState<Real>& state, RodWorkspace<Real>& work,
+                                             const typename Colliders<Real, 3>::View& colliders, double lost, double dt,
+                                             RodState<Real>& state, RodWorkspace<Real>& work,
                                              RodObstacles<Real>& obstacles)
     : ex_(ex),
       mesh_(mesh),
@@ -327,16 +335,15 @@ bool ObstacleIterations<Real>::begin(const Array<Index>& among) {
   if (colliders_.empty()) return false;
   find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, &among, obstacles_);
   // What is near may come too near by the impulses between.
-  if (reduce(ex_, label, mesh_.vertices, Index{0}, LoadIndex{obstacles_.count.data()}, Sum{}) == 0) return false;
+  if (sum_of(ex_, obstacles_.count, mesh_.vertices) == 0) return false;
   prepare_obstacles(ex_, mesh_, obstacles_.count, work_, obstacles_);
   return true;
 }
 
 template <class Real>
 void ObstacleIterations<Real>::lead(double beta) {
-  parallel_for(
-      ex_, label, mesh_.vertices,
-      LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
+  parallel_for(ex_, label, mesh_.vertices,
+               LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
 }
 
 template <class Real>

@@ -31,14 +31,14 @@ struct RodObstacles {
   Array<RodObstacle<Real>> obstacle;  ///< `obstacles_each` of each vertex
   Array<Index> count;                 ///< of each vertex
   Array<Index> hit;                   ///< 1 of vertices that would be too near to one at the end of the step
-  Array<Index> touched;               ///< of strands: 1 where a vertex is hit
-  Array<Real> mass;                   ///< that a vertex shows to impulses on all vertices that are hit [kg]
+  Array<Index> touched;               ///< of strands: 1 where a vertex is marked, as hit or as near
+  Array<Real> mass;                   ///< that a vertex shows to impulses on all that are marked [kg]
   Field<Real, 3> impulse;
   RodState<Real> response;  ///< only its velocities
 
   std::size_t bytes() const {
-    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + mass.bytes() +
-           impulse.bytes() + response.v.bytes();
+    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + mass.bytes() + impulse.bytes() +
+           response.v.bytes();
   }
 };
 

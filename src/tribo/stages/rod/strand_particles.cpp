@@ -65,13 +65,13 @@ void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N
   parallel_for(ex, "strand grid", count, CopyItem<Real, N>{view(from), view(to)});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                   \
-  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&); \
-  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, const Field<Real, 3>*,   \
-                                       Index, RodState<Real>&);                                   \
-  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                 \
-  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                 \
-  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                 \
+#define TRIBO_INSTANTIATE(Real)                                                                        \
+  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&);      \
+  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, const Field<Real, 3>*, Index, \
+                                       RodState<Real>&);                                               \
+  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                      \
+  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                      \
+  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                      \
   template void copy_field(Exec&, const Field<Real, 9>&, Index, Field<Real, 9>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
