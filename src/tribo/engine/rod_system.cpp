@@ -85,9 +85,9 @@ double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, cons
 template <class Real>
 bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
   volume_step(ex, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  const auto hold = [&] { contacts = meet_obstacles(ex, mesh, colliders, lost_, dt, state, work, obstacles); };
-  ObstacleIterations<Real> holder(ex, mesh, colliders, lost_, dt, state, work, obstacles);
-  touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, hold, &holder);
+  ObstacleHolder<Real> holder(ex, mesh, colliders, lost_, dt, state, work, obstacles);
+  touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, &holder);
+  contacts = holder.held();
   return touching.clean;
 }
 

@@ -5,7 +5,7 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
                                     RodState<Real>& state, RodWorkspace<Real>& rods, StrandCollisions<Real>& collisions,
-                                    const std::function<void()>& hold, StrandHolder<Real>* holder) {
+                                    StrandHolder<Real>* holder) {
   StrandContactReport report;
   if (mesh.vertices == 0) return report;
   StrandContactWork<Real>& work = collisions.work;
@@ -20,7 +20,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
     prepare_pairs(ex, mesh, rods, work);
     apply_impulses(ex, rules.form, rules.iterations, mesh, state, rods, work);
   }
-  if (hold) hold();
+  if (holder != nullptr) holder->hold();
   const bool safe_guarded = rules.fail_safe && rules.form != ImpulseForm::none;
   if (!safe_guarded && !rules.count_missed) return report;
   FailSafeRules rounds = rules.rounds;
@@ -36,7 +36,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
 #define TRIBO_INSTANTIATE(Real)                                                                                \
   template StrandContactReport collide_strands(Exec&, const StrandContactRules&, const RodMesh<Real>&, double, \
                                                RodState<Real>&, RodWorkspace<Real>&, StrandCollisions<Real>&,  \
-                                               const std::function<void()>&, StrandHolder<Real>*);
+                                               StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

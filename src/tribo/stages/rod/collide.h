@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tribo/scene/contact.h"
 #include "tribo/stages/rod/crossings.h"
 
@@ -34,12 +32,12 @@ struct StrandCollisions {
   std::size_t bytes() const { return work.bytes() + crossings.bytes(); }
 };
 
-/// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`. `hold` is called after
-/// impulses and before crossings are looked for: what has the last word over velocities, as colliders have, must not
-/// bring in crossings that nobody counts. `holder` is the same for the fail-safe, unless null.
+/// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`. What has the last word
+/// over velocities, as colliders have, must not bring in crossings that nobody counts: `holder`, unless null, comes
+/// after impulses and before crossings are looked for.
 template <class Real>
 StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, const RodMesh<Real>& mesh, double dt,
                                     RodState<Real>& state, RodWorkspace<Real>& rods, StrandCollisions<Real>& collisions,
-                                    const std::function<void()>& hold = {}, StrandHolder<Real>* holder = nullptr);
+                                    StrandHolder<Real>* holder = nullptr);
 
 }  // namespace tribo::TRIBO_BACKEND

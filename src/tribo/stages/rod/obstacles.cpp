@@ -317,10 +317,9 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
 }
 
 template <class Real>
-ObstacleIterations<Real>::ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh,
-                                             const typename Colliders<Real, 3>::View& colliders, double lost, double dt,
-                                             RodState<Real>& state, RodWorkspace<Real>& work,
-                                             RodObstacles<Real>& obstacles)
+ObstacleHolder<Real>::ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh,
+                                     const typename Colliders<Real, 3>::View& colliders, double lost, double dt,
+                                     RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles)
     : ex_(ex),
       mesh_(mesh),
       colliders_(colliders),
@@ -331,7 +330,12 @@ ObstacleIterations<Real>::ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh
       obstacles_(obstacles) {}
 
 template <class Real>
-bool ObstacleIterations<Real>::begin(const Array<Index>& among) {
+void ObstacleHolder<Real>::hold() {
+  held_ = meet_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, obstacles_);
+}
+
+template <class Real>
+bool ObstacleHolder<Real>::begin(const Array<Index>& among) {
   if (colliders_.empty()) return false;
   find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, &among, obstacles_);
   // What is near may come too near by the impulses between.
@@ -341,18 +345,18 @@ bool ObstacleIterations<Real>::begin(const Array<Index>& among) {
 }
 
 template <class Real>
-void ObstacleIterations<Real>::lead(double beta) {
+void ObstacleHolder<Real>::lead(double beta) {
   parallel_for(ex_, label, mesh_.vertices,
                LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
 }
 
 template <class Real>
-void ObstacleIterations<Real>::push() {
+void ObstacleHolder<Real>::push() {
   push_away(ex_, mesh_, state_, work_, obstacles_);
 }
 
 template <class Real>
-void ObstacleIterations<Real>::end() {
+void ObstacleHolder<Real>::end() {
   hold_vertices(ex_, mesh_, state_, obstacles_);
 }
 
@@ -364,7 +368,7 @@ double rod_speed(Exec& ex, const RodState<Real>& state) {
 #define TRIBO_INSTANTIATE(Real)                                                                               \
   template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
                                 RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
-  template class ObstacleIterations<Real>;                                                                    \
+  template class ObstacleHolder<Real>;                                                                        \
   template double rod_speed(Exec&, const RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -50,17 +50,19 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
                      RodObstacles<Real>& obstacles);
 
-/// The same by iterations of somebody else, which other impulses come between. Only strands for which `among` has a 1.
+/// The same for contact between strands, whose iterations come between those here.
 template <class Real>
-class ObstacleIterations final : public StrandHolder<Real> {
+class ObstacleHolder final : public StrandHolder<Real> {
  public:
-  ObstacleIterations(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
-                     RodObstacles<Real>& obstacles);
+  ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
+                 double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles);
+  void hold() override;
   bool begin(const Array<Index>& among) override;
   void lead(double beta) override;
   void push() override;
   void end() override;
+  /// Vertices that `hold` has held back.
+  Index held() const { return held_; }
 
  private:
   Exec& ex_;
@@ -70,6 +72,7 @@ class ObstacleIterations final : public StrandHolder<Real> {
   RodState<Real>& state_;
   RodWorkspace<Real>& work_;
   RodObstacles<Real>& obstacles_;
+  Index held_ = 0;
 };
 
 /// Largest speed of a vertex [m/s].
