@@ -21,10 +21,10 @@
 #include "mpm.h"
 #include "progress.h"
 #include "render.h"
-#include "rods.h"
-#include "solids.h"
 #include "render_command.h"
+#include "rods.h"
 #include "scene_flags.h"
+#include "solids.h"
 #include "stats_command.h"
 #include "tribo/core/errors.h"
 #include "tribo/exec/gpu_memory.h"
@@ -149,7 +149,8 @@ struct CheckCommand {
   bool fits_device(const Scene& scene) const {
     if (!on_gpu()) return true;  // short main memory is an error, found when the simulation is made
     const std::optional<GpuMemory> gpu = gpu_memory();
-    return gpu && needed_bytes(scene, expected_particles(scene), expected_meshes(scene)) <= static_cast<double>(gpu->free);
+    return gpu &&
+           needed_bytes(scene, expected_particles(scene), expected_meshes(scene)) <= static_cast<double>(gpu->free);
   }
 
   /// `held`: what the particles at the start take on the device; 0 when they are not there.
@@ -167,7 +168,8 @@ struct CheckCommand {
                  flags.device, scene.precision);
     else
       fmt::print("  memory      about {:.1f} MiB on {}, {}, {:.0f} bytes a particle; more when particles spread\n",
-                 needed_bytes(scene, particles, meshes) / MiB, flags.device, scene.precision, needed_bytes(scene, 1, {}));
+                 needed_bytes(scene, particles, meshes) / MiB, flags.device, scene.precision,
+                 needed_bytes(scene, 1, {}));
     if (on_gpu() && held > 0)
       fmt::print("              {:.1f} MiB are held at the start\n", static_cast<double>(held) / MiB);
     if (emitted > 0)
@@ -340,6 +342,14 @@ int with_output_flushed(int status) {
 
 int main(int argc, char** argv) {
   prepare_process();
+  // Built for better processors alone, it must not go on: inline functions that every file has are compiled for them.
+  if (available_isas().empty()) {
+    fmt::print(stderr,
+               "this tribo was built for processors with {}, which this one is not; build it here, or with "
+               "-DTRIBO_ISAS=ALL for all\n",
+               built_isas());
+    return static_cast<int>(ExitCode::device);
+  }
   CLI::App app{"tribo: frictional contact between diverse materials"};
   app.set_version_flag("--version", std::string("tribo ") + version());
   app.require_subcommand(1);

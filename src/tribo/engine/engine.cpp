@@ -30,7 +30,7 @@ struct CpuBackend {
          __builtin_cpu_supports("avx512vl") != 0;
 }
 #endif
-bool always() { return true; }
+[[maybe_unused]] bool always() { return true; }
 
 /// CPU backends in this binary, best first. The build decides which there are.
 const std::vector<CpuBackend>& cpu_backends() {
@@ -41,7 +41,9 @@ const std::vector<CpuBackend>& cpu_backends() {
 #if defined(TRIBO_HAS_AVX2)
     {"avx2", has_avx2, &cpu_avx2::make_backend_engine},
 #endif
+#if defined(TRIBO_HAS_GENERIC)
     {"generic", always, &cpu_generic::make_backend_engine},
+#endif
   };
   return all;
 }
@@ -52,6 +54,12 @@ std::vector<std::string> available_isas() {
   std::vector<std::string> names;
   for (const CpuBackend& backend : cpu_backends())
     if (backend.supported()) names.emplace_back(backend.isa);
+  return names;
+}
+
+std::string built_isas() {
+  std::string names;
+  for (const CpuBackend& backend : cpu_backends()) names += (names.empty() ? "" : ", ") + std::string(backend.isa);
   return names;
 }
 
@@ -159,7 +167,10 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& m
     if (!options.isa.empty() && options.isa != backend.isa) continue;
     if (backend.supported()) return backend.make(options, model, seed, solids, rods);
   }
-  throw DeviceError("instruction set '" + options.isa + "' is not available here");
+  throw DeviceError(options.isa.empty() ? "this processor has none of the instruction sets this tribo was built for (" +
+                                              built_isas() + "); build it with -DTRIBO_ISAS=ALL"
+                                        : "instruction set '" + options.isa +
+                                              "' is not available here; this tribo was built for " + built_isas());
 }
 
 Container save_state(Engine& engine) {

@@ -109,6 +109,8 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& m
 
 /// CPU instruction sets this binary was built for and this machine can run, best first.
 std::vector<std::string> available_isas();
+/// All that the build has, best first, separated by commas.
+std::string built_isas();
 
 /// Whether the CUDA backend is in this binary.
 bool has_cuda();
