@@ -17,6 +17,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/engine/engine.h"
 #include "tribo/exec/gpu_memory.h"
+#include "tribo/models/all.h"
 #include "tribo/simulation.h"
 #include "tribo/transfer/kernels.h"
 

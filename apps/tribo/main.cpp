@@ -214,7 +214,7 @@ struct CheckCommand {
     for (const ObjectSpec& object : scene.objects) {
       const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
       fmt::print("    {:<18} {} of {} ({})\n", object.name, object.type, material.name,
-                 std::visit([](const auto& law) { return law.name; }, material.law));
+                 name_of(material.law));
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
     if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/stages/law_stages.h"
 #include "tribo/stages/rod/strand_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -14,16 +15,10 @@ constexpr double poisson_ratio = 0.3;
 constexpr double drift_limit = drift_cells * 0.99;
 
 /// Moduli per density, with lambda + 2 mu = c^2; the friction of the cone that c_F is the slope of (formulas E.10).
-template <class Real>
-DruckerPrager<Real> law_of(double wave_speed, double friction) {
+AnyLaw<double> law_of(double wave_speed, double friction) {
   const double modulus = wave_speed * wave_speed;
-  DruckerPrager<Real> law{};
-  law.lambda = static_cast<Real>(modulus * poisson_ratio / (1 - poisson_ratio));
-  law.mu = static_cast<Real>(modulus * (1 - 2 * poisson_ratio) / (2 * (1 - poisson_ratio)));
-  law.friction = static_cast<Real>(std::sin(std::atan(friction)));
-  law.volume_correction = Real(1);
-  law.cohesion = Real(0);
-  return law;
+  return dry_grains(modulus * (1 - 2 * poisson_ratio) / (2 * (1 - poisson_ratio)),
+                    modulus * poisson_ratio / (1 - poisson_ratio), std::sin(std::atan(friction)));
 }
 
 }  // namespace
@@ -50,7 +45,7 @@ void RodBundle<Real>::load(Exec& ex, double dx, const RodSeed& seed) {
     const auto kind = static_cast<Index>(found - kinds.begin());
     if (found == kinds.end()) {
       kinds.push_back({{body.wave_speed, body.grid_friction}});
-      constants_.laws.push_back(law_of<Real>(body.wave_speed, body.grid_friction));
+      constants_.laws.push_back(stages_of_any<Real, 3>(law_of(body.wave_speed, body.grid_friction)));
       constants_.densities.push_back(1);
     }
     wave_speed_ = std::max(wave_speed_, body.wave_speed);

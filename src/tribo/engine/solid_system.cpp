@@ -5,6 +5,7 @@
 
 #include "tribo/core/cast_numbers.h"
 #include "tribo/engine/host_vectors.h"
+#include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -15,14 +16,14 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
   constants.drives = seed.drives;
   for (const SolidBody& body : seed.bodies) {
     const MaterialSpec& material = model.materials[static_cast<std::size_t>(body.material)];
-    constants.laws.push_back(cast_variant<Real>(material.law));
+    constants.laws.push_back(cast_variant<Real>(*material.law));
     constants.densities.push_back(material.density);
     std::visit(
         [&]<class Law>(const Law& law) {
           if constexpr (MeshLaw<Law>)
             wave_speed_ = std::max(wave_speed_, std::sqrt((law.lambda + 2 * law.mu) / material.density));
         },
-        material.law);
+        *material.law);
 
     Skin skin;
     std::vector<std::int32_t> number(static_cast<std::size_t>(body.vertices.end - body.vertices.begin), -1);

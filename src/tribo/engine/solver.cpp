@@ -10,6 +10,7 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/core/errors.h"
 #include "tribo/engine/backends.h"
+#include "tribo/stages/law_stages.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -70,7 +71,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   state_.particles.poly.used = model.transfer.poly_degree > 0;
   std::vector<Real> inverse_density;
   for (const MaterialSpec& material : model.materials) {
-    constants_.laws.push_back(cast_variant<Real>(material.law));
+    constants_.laws.push_back(stages_of_any<Real, D>(material.law));
     constants_.densities.push_back(material.density);
     inverse_density.push_back(static_cast<Real>(1 / material.density));
   }
@@ -79,14 +80,14 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   if (!seed.meshes.bodies.empty()) {  // vertices leave stress to their tets: as particles they follow a law without any
     for (const SolidBody& body : seed.meshes.bodies)
       group[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants_.laws.size());
-    constants_.laws.push_back(WeaklyCompressible<Real>{.bulk_modulus = 0, .gamma = 2, .tension = 0, .viscosity = 0});
+    constants_.laws.push_back(stages_of_any<Real, D>(no_law()));
     constants_.densities.push_back(1);
     inverse_density.push_back(1);
   }
   if (!seed.curves.bodies.empty()) {  // likewise, but the grid carries the directions of elements along in F
     for (const CurveBody& body : seed.curves.bodies)
       group[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants_.laws.size());
-    constants_.laws.push_back(FixedCorotated<Real>{.mu = 0, .lambda = 0, .viscosity = 0});
+    constants_.laws.push_back(stages_of_any<Real, D>(no_law_but_strain()));
     constants_.densities.push_back(1);
     inverse_density.push_back(1);
   }
@@ -99,12 +100,9 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
     Newcomers<Real, D> particle{};
     for (int k = 0; k < D; ++k) particle.v[k] = static_cast<Real>(emitter.velocity[k]);
     particle.object = emitter.object;
-    const Response<Real, D> rest = std::visit(
-        [&](const auto& law) {
-          for (int k = 0; k < 2; ++k) particle.history[k] = static_cast<Real>(law.initial_history()[k]);
-          return law.response(Strain<Real, D>{Mat<Real, D>::identity(), particle.history});
-        },
-        constants_.laws[material]);
+    const LawStages<Real, D>& law = *constants_.laws[material];
+    for (int k = 0; k < 2; ++k) particle.history[k] = static_cast<Real>(law.initial_history()[k]);
+    const Response<Real, D> rest = law.response({Mat<Real, D>::identity(), particle.history});
     particle.tau = rest.tau;
     const double density = constants_.densities[material];
     emitters_.push_back({Jet<D>(emitter), particle, density, static_cast<double>(rest.stiffness) / density});
@@ -186,8 +184,8 @@ void Solver<Real, D>::upload(const ParticleSeed& seed, const std::vector<Index>&
     }
   for (int k = 0; k < 2; ++k)
     send(p.history.c[k], [&](std::size_t i) {
-      const auto& law = constants_.laws[static_cast<std::size_t>(group[static_cast<std::size_t>(seed.object[i])])];
-      return std::visit([&](const auto& l) { return l.initial_history()[k]; }, law);
+      const auto material = static_cast<std::size_t>(group[static_cast<std::size_t>(seed.object[i])]);
+      return constants_.laws[material]->initial_history()[k];
     });
   p.tau.resize_discard(n);
   for (auto& array : p.tau.c) send(array, [](std::size_t) { return 0.0; });
@@ -327,7 +325,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
   for (const Model::Object& object : model_.objects) {  // not every material need be used
     if (object.mesh) continue;
     const MaterialSpec& material = model_.materials[static_cast<std::size_t>(object.material)];
-    const double viscosity = viscosity_of<double>(material.law);
+    const double viscosity = viscosity_of(material.law);
     if (!time.implicit && viscosity > 0)
       bound(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");
   }

@@ -481,4 +481,10 @@ void for_each_team(Exec& ex, const char* label, Index n, const Kernel& kernel) {
 
 inline std::size_t available_memory(Exec&) { return free_device_memory(); }
 
+/// The function itself; see tbb.h.
+template <class Signature, class Function>
+TRIBO_HD const Function& shared_call(const Function& function) {
+  return function;
+}
+
 }  // namespace tribo::TRIBO_BACKEND

@@ -5,7 +5,9 @@
 /// device; it is forced inline because kernels are compiled once per instruction set and per device, and an
 /// out-of-line copy would be shared between them by the linker. What is compiled without optimizing, to see that it
 /// compiles or to run for a moment, may do without, which takes as little as a sixth of the time
-/// (`TRIBO_PLAIN_INLINE`). `TRIBO_UNROLL` before a short loop keeps what it indexes in registers.
+/// (`TRIBO_PLAIN_INLINE`). `TRIBO_OUTLINED` is for large functions that many kernels share, the SVD for one: on the CPU
+/// a call costs nothing beside their work, and inlined they were half of all compile time; a GPU passes arguments through
+/// memory, so there they are inlined like others. `TRIBO_UNROLL` before a short loop keeps what it indexes in registers.
 
 #if defined(__CUDACC__)
 #if defined(TRIBO_PLAIN_INLINE)
@@ -13,6 +15,7 @@
 #else
 #define TRIBO_HD __host__ __device__ __forceinline__
 #endif
+#define TRIBO_OUTLINED TRIBO_HD
 #define TRIBO_UNROLL _Pragma("unroll")
 #else
 #if defined(TRIBO_PLAIN_INLINE)
@@ -20,5 +23,6 @@
 #else
 #define TRIBO_HD inline __attribute__((always_inline))
 #endif
+#define TRIBO_OUTLINED __attribute__((noinline))
 #define TRIBO_UNROLL _Pragma("GCC unroll 32")
 #endif

@@ -338,6 +338,29 @@ void for_each_team(Exec& ex, const char* label, Index n, const Kernel& kernel) {
   });
 }
 
+template <class Signature>
+class SharedCall;
+template <class Result, class... Arguments>
+class SharedCall<Result(Arguments...)> {
+ public:
+  template <class Function>
+  explicit SharedCall(const Function& function)
+      : function_(&function), call_([](const void* f, Arguments... arguments) -> Result {
+          return (*static_cast<const Function*>(f))(arguments...);
+        }) {}
+  Result operator()(Arguments... arguments) const { return call_(function_, arguments...); }
+
+ private:
+  const void* function_;
+  Result (*call_)(const void*, Arguments...);
+};
+/// A function of any type as one type, so that one compiled copy of what calls it serves all; `function` must outlive
+/// it. A GPU, on which such calls cost more than the copies, gets the function itself.
+template <class Signature, class Function>
+SharedCall<Signature> shared_call(const Function& function) {
+  return SharedCall<Signature>(function);
+}
+
 /// Bytes that may still be allocated.
 inline std::size_t available_memory(Exec&) { return available_host_memory(); }
 

@@ -162,7 +162,7 @@ TRIBO_HD T fused_dot(const Vec<T, D>& a, const Vec<T, D>& b) {
 ///   A = vectors diag(values) vectors^T,
 /// by cyclic Jacobi. Errors are a few rounding errors of |A|.
 template <class T, int D>
-TRIBO_HD void symmetric_eigen(const Sym<T, D>& a, Vec<T, D>& values, Mat<T, D>& vectors) {
+TRIBO_OUTLINED void symmetric_eigen(const Sym<T, D>& a, Vec<T, D>& values, Mat<T, D>& vectors) {
   using namespace svd_detail;
   static_assert(D == 2 || D == 3);
   T largest = abs(a.s[0]);
@@ -188,18 +188,10 @@ TRIBO_HD void symmetric_eigen(const Sym<T, D>& a, Vec<T, D>& values, Mat<T, D>& 
   unsign_zeros(vectors);
 }
 
-/// F = U diag(sigma) V^T with U and V rotations, sigma_1 >= ... >= |sigma_D|; only the last may be negative, and has
-/// the sign of det F [Irving 2004, sign rule; Han 2019, sec. 3.1]. Then U V^T is a rotation also for inverted F.
-///
-/// One-sided Jacobi [Hestenes 1958; de Rijk 1989 for sorting on the way]: rotate pairs of columns of B = F V until they
-/// are orthogonal. Working on F instead of F^T F keeps small singular values accurate: the square would lose those
-/// below the square root of the rounding error. U is B orthonormalized from the longest column down, completed
-/// arbitrarily where F has no rank left, so it is a rotation also for F = 0. Errors are a few rounding errors of |F|.
-/// Subnormal F count as zero; entries that are not finite give NaN in sigma. Callers that leave V unused do not pay for
-/// it: the compiler drops its rotations.
+namespace svd_detail {
+
 template <class T, int D>
-TRIBO_HD void polar_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma, Mat<T, D>& V) {
-  using namespace svd_detail;
+TRIBO_HD void jacobi_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma, Mat<T, D>& V) {
   using Tol = Tolerance<scalar_of<T>>;
   static_assert(D == 2 || D == 3);
   T largest = abs(F(0, 0));
@@ -254,6 +246,27 @@ TRIBO_HD void polar_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma, Mat<
   unsign_zeros(U);
   unsign_zeros(sigma);
   unsign_zeros(V);
+}
+
+}  // namespace svd_detail
+
+/// F = U diag(sigma) V^T with U and V rotations, sigma_1 >= ... >= |sigma_D|; only the last may be negative, and has
+/// the sign of det F [Irving 2004, sign rule; Han 2019, sec. 3.1]. Then U V^T is a rotation also for inverted F.
+///
+/// One-sided Jacobi [Hestenes 1958; de Rijk 1989 for sorting on the way]: rotate pairs of columns of B = F V until they
+/// are orthogonal. Working on F instead of F^T F keeps small singular values accurate: the square would lose those
+/// below the square root of the rounding error. U is B orthonormalized from the longest column down, completed
+/// arbitrarily where F has no rank left, so it is a rotation also for F = 0. Errors are a few rounding errors of |F|.
+/// Subnormal F count as zero; entries that are not finite give NaN in sigma.
+template <class T, int D>
+TRIBO_OUTLINED void polar_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma, Mat<T, D>& V) {
+  svd_detail::jacobi_svd(F, U, sigma, V);
+}
+/// The same for those who need no V: the compiler drops its rotations.
+template <class T, int D>
+TRIBO_OUTLINED void left_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma) {
+  Mat<T, D> V;
+  svd_detail::jacobi_svd(F, U, sigma, V);
 }
 
 /// The rotation of the polar decomposition F = R S with the sign rule of `polar_svd`: U V^T.

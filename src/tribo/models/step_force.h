@@ -77,7 +77,7 @@ TRIBO_HD void add_mode(const T& weight, const Mat<T, D>& B, Sym<T, D * D>& K) {
 /// step, dP/dF falls into the D x D matrix A for stretching and one number each for shearing and turning in the plane
 /// of two axes, p = (g_i - g_j)/(s_i - s_j) and q = (g_i + g_j)/(s_i + s_j): their eigenvectors are the modes.
 template <class T, int D>
-TRIBO_HD void principal_modes(const PrincipalForce<T, D>& force, const Vec<T, D>& s, const Mat<T, D>& U,
+TRIBO_OUTLINED void principal_modes(const PrincipalForce<T, D>& force, const Vec<T, D>& s, const Mat<T, D>& U,
                               const Mat<T, D>& FV, StepForce<T, D>& r) {
   using Real = scalar_of<T>;
   Vec<T, D> strength;

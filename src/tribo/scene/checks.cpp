@@ -138,7 +138,7 @@ void check_grid(const Scene& scene, Findings& findings) {
     const bool known = findings.clean("/materials") && findings.clean(fmt::format("/objects/{}/material", i));
     if (!known || index >= scene.materials.size() || !findings.clean("/grid/kernel")) continue;
     const MaterialSpec& material = scene.materials[index];
-    if (viscosity_of<double>(material.law) > 0)
+    if (viscosity_of(material.law) > 0)
       findings.add("/grid/kernel", fmt::format("\"linear\" cannot bear the viscosity of material '{}': its gradients "
                                                "jump between cells; use \"quadratic\" or \"cubic\", or set the "
                                                "material's viscosity to 0",
@@ -224,7 +224,7 @@ class SolidCheck {
     if (!findings_.clean(key) || !findings_.clean(pointer_ + "/material") || !findings_.clean("/materials") ||
         material >= scene_.materials.size())
       return;
-    const double eta = solid_.damping.value_or(viscosity_of<double>(scene_.materials[material].law));
+    const double eta = solid_.damping.value_or(viscosity_of(scene_.materials[material].law));
     const double inertia = scene_.materials[material].density * solid_.element_size * solid_.element_size;
     const double most = scene_.time.implicit ? 1e12 * inertia / scene_.time.dt_max : inertia / (8 * scene_.time.dt_min);
     if (eta <= most) return;

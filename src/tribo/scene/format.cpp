@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tribo/io/writer.h"
+#include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
@@ -224,8 +225,8 @@ void check_mesh_law(ParamReader& in, const std::vector<MaterialSpec>* materials,
   std::vector<std::string> laws;
   bool fits = false;
   const char* used = "";
-  each_alternative(&material.law, [&]<class T>() {
-    const bool follows = std::holds_alternative<T>(material.law);
+  each_alternative(&*material.law, [&]<class T>() {
+    const bool follows = std::holds_alternative<T>(*material.law);
     if (follows) used = T::name;
     if constexpr (MeshLaw<T>) {
       laws.emplace_back(T::name);
@@ -331,7 +332,7 @@ const std::vector<EnumWord<RodScheme>> rod_schemes{
      RodScheme::explicit_euler}};
 
 /// Young's modulus and Poisson's ratio of a law that meshes can follow; false for others.
-bool elastic_constants(const ParticleLaw<double>& law, RodMaterial& rod) {
+bool elastic_constants(const AnyLaw<double>& law, RodMaterial& rod) {
   return std::visit(
       [&]<class Law>(const Law& one) {
         if constexpr (MeshLaw<Law>) {
@@ -340,7 +341,7 @@ bool elastic_constants(const ParticleLaw<double>& law, RodMaterial& rod) {
         }
         return MeshLaw<Law>;
       },
-      law);
+      *law);
 }
 
 void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materials, ObjectSpec& object,
@@ -614,7 +615,7 @@ void read_sink(ParamReader& in, const std::string& index, std::map<std::string, 
 
 void read_material(ParamReader& in, int index, MaterialSpec& material) {
   Alternatives models{"model", {}};
-  each_alternative(&material.law, [&]<class T>() {
+  each_alternative(static_cast<const ParticleLaw<double>*>(nullptr), [&]<class T>() {
     models.all.push_back({T::name, T::doc, [&](ParamReader& beside) {
                             material.density = beside.number("density", "kg/m^3", above(0), "mass per volume at rest");
                             material.law = T::read(beside);

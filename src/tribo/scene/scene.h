@@ -9,7 +9,7 @@
 #include "tribo/colliders/all.h"
 #include "tribo/fields/all.h"
 #include "tribo/math/small.h"
-#include "tribo/models/all.h"
+#include "tribo/models/any_law.h"
 #include "tribo/models/rod/material.h"
 #include "tribo/models/rod/method.h"
 #include "tribo/scene/contact.h"
@@ -50,7 +50,7 @@ struct TimeSpec {
 struct MaterialSpec {
   std::string name;
   double density = 0;  ///< at rest [kg/m^3]
-  ParticleLaw<double> law;
+  AnyLaw<double> law;
   Look look;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 #include "tribo/scene/expected_tets.h"
 #include "tribo/scene/scene.h"
@@ -54,14 +55,14 @@ double mean_edge(const TetMesh& mesh) {
 
 double damping_of(const SolidSpec& solid, const MaterialSpec& material, const TetMesh& mesh) {
   if (solid.damping) return *solid.damping;
-  const double viscosity = viscosity_of<double>(material.law);
+  const double viscosity = viscosity_of(material.law);
   if (viscosity > 0) return viscosity;
   const double stiffness = std::visit(
       []<class Law>(const Law& law) {
         if constexpr (MeshLaw<Law>) return std::max(law.lambda + 2 * law.mu, law.mu);
         return 0.0;
       },
-      material.law);
+      *material.law);
   // 2 eta = relaxation time times stiffness, and a wave's speed is sqrt(stiffness / density).
   return 0.5 * default_relaxation * mean_altitude(mesh) * std::sqrt(stiffness * material.density);
 }

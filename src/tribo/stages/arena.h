@@ -18,7 +18,7 @@ struct Arena {
 
 /// Lays the values of a bin's block and its neighbors into its arena.
 template <int D, int Kernel, class Pack>
-TRIBO_HD void fill_arena(const Team& team, const Index* blocks_of_bin, const Pack* grid, Pack* node) {
+TRIBO_OUTLINED void fill_arena(const Team& team, const Index* blocks_of_bin, const Pack* grid, Pack* node) {
   using Shape = BlockShape<D, Kernel>;
   // Rows of the last axis are contiguous in both places; a row crosses up to three blocks.
   constexpr int rows = power(Shape::arena_side, D - 1);

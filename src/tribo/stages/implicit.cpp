@@ -4,7 +4,7 @@
 
 #include "tribo/stages/implicit_nodes.h"
 #include "tribo/stages/implicit_particles.h"
-#include "tribo/stages/per_material.h"
+#include "tribo/stages/law_stages.h"
 
 /// \file
 /// Backward Euler on the grid. With v* the velocities after gravity, the new ones are where
@@ -102,10 +102,7 @@ class ImplicitSolve {
   double sum(const Map& map) {
     return reduce(ex_, "implicit", nodes_, 0.0, map, Add{});
   }
-  ParticleAccess<Real, D> access() {
-    return {view(state_.particles),       view(own_.tangent), state_.bins.data(),     work_.bin_blocks.data(),
-            work_.inverse_density.data(), constants_.dx,      static_cast<Real>(dt_), work_.arenas.data()};
-  }
+  ParticleAccess<Real, D> access() { return particle_access(constants_, dt_, state_, work_); }
   ContactAccess<Real, D> contact() const { return {own_.contact_of.data(), own_.contacts.data(), slow_}; }
   TouchView touches() const { return {work_.touch.data(), work_.touch_start.data()}; }
 
@@ -130,11 +127,9 @@ class ImplicitSolve {
 
   /// Gradient and tangents at the present velocities.
   void evaluate() {
-    each_material(constants_, work_, [&](const auto& law, Index first, Index count) {
-      for_each_team<TwoArenas<Real, D>>(
-          ex_, "linearize", count,
-          LinearizeBin<Real, D, std::decay_t<decltype(law)>>{access(), work_.grid.data(), law, first});
-    });
+    using Law = LawStages<Real, D>;
+    each_material(ex_, constants_, state_, work_,
+                  [&](const Law& law, const typename Law::Bins& bins) { law.linearize(bins, dt_); });
     for_each_team<BlockNodes<Real, D>>(ex_, "linearize", work_.block_count,
                                        GradientBlock<Real, D>{touches(), work_.arenas.data(), own_.star.data(),
                                                               work_.grid.data(), own_.gradient.data()});

@@ -2,6 +2,7 @@
 
 #include "tribo/models/step_force.h"
 #include "tribo/stages/arena.h"
+#include "tribo/stages/stages.h"
 
 /// \file
 /// Implicit steps, the part over particles: forces for velocities, and changes of forces for changes of velocities.
@@ -22,16 +23,28 @@ struct ParticleAccess {
 };
 
 template <class Real, int D>
+ParticleAccess<Real, D> particle_access(const Constants<Real, D>& constants, double dt, State<Real, D>& state,
+                                        Workspace<Real, D>& work) {
+  return {view(state.particles),  view(work.implicit.tangent), state.bins.data(),
+          work.bin_blocks.data(), work.inverse_density.data(), constants.dx,
+          static_cast<Real>(dt),  work.arenas.data()};
+}
+
+template <class Real, int D>
 struct TwoArenas {
   NodePack<Real> in[BlockShape<D>::arena_nodes];
   NodePack<Real> out[BlockShape<D>::arena_nodes];
 };
 
+/// Of n particles from i, for step gradients.
+template <class Real, int D>
+using ForceOfPack = Mat<ParticlePack<Real>, D>(Index i, int n, const Mat<ParticlePack<Real>, D>& G);
+
 /// Lays `nodes` into an arena, lets `force(i, n, G)` answer the step gradients G = dt grad v of each pack of particles,
 /// and sums V dt D^-1 force w (x_i - x_p) into the bin's own arena, run by run as in p2g.
 template <class Real, int D, class Force>
-TRIBO_HD void exchange(const Team& team, Index b, const ParticleAccess<Real, D>& access, const NodePack<Real>* nodes,
-                       TwoArenas<Real, D>& scratch, const Force& force) {
+TRIBO_OUTLINED void exchange(const Team& team, Index b, const ParticleAccess<Real, D>& access,
+                             const NodePack<Real>* nodes, TwoArenas<Real, D>& scratch, const Force& force) {
   using T = ParticlePack<Real>;
   using Pack = NodePack<Real>;
   using Shape = BlockShape<D>;
@@ -64,14 +77,15 @@ struct LinearizeBin {
 
   TRIBO_HD void operator()(const Team& team, Index item, TwoArenas<Real, D>& scratch) const {
     using T = ParticlePack<Real>;
-    exchange(team, first_bin + item, access, grid, scratch, [&](Index i, int n, const Mat<T, D>& G) {
+    const auto answer = [&](Index i, int n, const Mat<T, D>& G) {
       Strain<T, D> strain;
       load_columns(access.p.F, i, n, &strain.F.m[0][0]);
       load_columns(access.p.history, i, n, strain.history.c);
       const StepForce<T, D> force = step_force(law, G, strain, T(access.dt));
       for (int k = 0; k < Sym<T, D * D>::size; ++k) store_pack<Real>(access.tangent[k] + i, force.K.s[k], n);
       return force.S;
-    });
+    };
+    exchange(team, first_bin + item, access, grid, scratch, shared_call<ForceOfPack<Real, D>>(answer));
   }
 };
 

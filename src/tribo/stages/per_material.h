@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/models/law.h"
 #include "tribo/stages/stages.h"
 #include "tribo/stages/stencil.h"
 
@@ -97,16 +98,6 @@ Index take_bounds(Exec& ex, const char* label, State<Real, D>& state, Workspace<
   state.speed = bounds.speed;
   state.wave_speed2 = bounds.wave_speed2;
   return bounds.first_bad;
-}
-
-/// work(law, first bin, bin count) for each material that has particles: kernels are compiled for one concrete law.
-template <class Real, int D, class Work>
-void each_material(const Constants<Real, D>& constants, const Workspace<Real, D>& workspace, const Work& work) {
-  for (std::size_t g = 0; g < constants.laws.size(); ++g) {
-    const Index first = workspace.group_bins[g];
-    const Index count = workspace.group_bins[g + 1] - first;
-    if (count > 0) std::visit([&](const auto& law) { work(law, first, count); }, constants.laws[g]);
-  }
 }
 
 }  // namespace tribo::TRIBO_BACKEND

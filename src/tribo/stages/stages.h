@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "tribo/engine/object_sums.h"
 #include "tribo/engine/solve_report.h"
-#include "tribo/models/all.h"
 #include "tribo/setup/model.h"
 #include "tribo/state/state.h"
 
@@ -15,6 +15,9 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+template <class Real, int D>
+class LawStages;
+
 /// Model constants in the engine's precision.
 template <class Real, int D>
 struct Constants {
@@ -23,7 +26,7 @@ struct Constants {
   TransferRule<Real> transfer;
   int kernel = 3;                ///< nodes per axis a particle touches
   bool gradient_forces = false;  ///< stress through gradients of the weights instead of MLS-MPM
-  std::vector<ParticleLaw<Real>> laws;
+  std::vector<std::shared_ptr<const LawStages<Real, D>>> laws;  ///< of each material
   std::vector<double> densities;
 
   /// Whether the fast kernels of p2g.cpp and g2p.cpp can do it: quadratic weights, affine modes, MLS-MPM.
@@ -155,18 +158,13 @@ template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// P2G and the first half of G2P for any kernel, modes and force: particles have moved, their velocity gradients wait
-/// in the workspace for `deform`. The fast kernels do the same for the schemes they know.
+/// in the workspace for their laws. The fast kernels do the same for the schemes they know.
 template <class Real, int D>
 void scatter_any(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt,
                  Array<NodePack<Real>>& arenas, Workspace<Real, D>& work);
 template <class Real, int D>
 void gather_any(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                 Workspace<Real, D>& work);
-
-/// Strain and stress of every particle after a step with the velocity gradients in the workspace. Sets the state's
-/// speed and wave speed; returns as g2p does.
-template <class Real, int D>
-Index deform(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Brings particles that are too deep beyond a collider back to the depth that contact at nodes cannot avoid. Moves
 /// positions only: an impulse taken here would be one without its friction. Returns the longest way along an axis [m],

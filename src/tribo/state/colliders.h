@@ -149,23 +149,29 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   struct View : ColliderSpan<Real, D, DeviceForm<Real, S>>... {
     template <class Visit>
     TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
-      (ColliderSpan<Real, D, DeviceForm<Real, S>>::each_contact(x, slack, visit), ...);
+      if (!empty()) visit_contacts(x, slack, shared_call<void(const Contact<Real, D>&)>(visit));
     }
     /// Velocity a grid node at x may have after its contacts, one after the other.
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
       each_contact(x, slack, [&](const Contact<Real, D>& contact) { v = contact.constrain(v); });
       return v;
     }
-    TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
+    TRIBO_OUTLINED bool reaches(const Vec<Real, D>& x, Real radius) const {
       return (ColliderSpan<Real, D, DeviceForm<Real, S>>::reaches(x, radius) || ...);
     }
-    TRIBO_HD bool meets(const Vec<Real, D>& x, Real radius) const {
+    TRIBO_OUTLINED bool meets(const Vec<Real, D>& x, Real radius) const {
       return (ColliderSpan<Real, D, DeviceForm<Real, S>>::meets(x, radius) || ...);
     }
-    bool empty() const { return ((ColliderSpan<Real, D, DeviceForm<Real, S>>::count == 0) && ...); }
-    TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
+    TRIBO_HD bool empty() const { return ((ColliderSpan<Real, D, DeviceForm<Real, S>>::count == 0) && ...); }
+    TRIBO_OUTLINED Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
       ((x = ColliderSpan<Real, D, DeviceForm<Real, S>>::pushed_out(x, allowed, lost)), ...);
       return x;
+    }
+
+    /// All shapes are much code: on the CPU one copy of it serves whoever asks.
+    template <class Visit>
+    TRIBO_OUTLINED void visit_contacts(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
+      (ColliderSpan<Real, D, DeviceForm<Real, S>>::each_contact(x, slack, visit), ...);
     }
   };
   template <class Each>
@@ -191,8 +197,7 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     if (placed_ && !moving_ && same_nozzles(nozzles)) return view_;
     (std::get<Storage<DeviceForm<Real, S>>>(all).host.clear(), ...);
     for (std::size_t i = 0; i < specs.size(); ++i)
-      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside,
-          false);
+      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside, false);
     for (const Nozzle& nozzle : nozzles)
       add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false,
           true);
@@ -273,5 +278,18 @@ struct CollidersOf<Real, D, std::variant<S...>> {
 
 template <class Real, int D>
 using Colliders = CollidersOf<Real, D, Shape<double>>;
+
+#if !defined(TRIBO_BACKEND_CUDA)
+#define TRIBO_OUTLINED_COLLIDERS(keyword, Real, D)                                                    \
+  keyword template bool Colliders<Real, D>::View::reaches(const Vec<Real, D>&, Real) const;           \
+  keyword template bool Colliders<Real, D>::View::meets(const Vec<Real, D>&, Real) const;             \
+  keyword template Vec<Real, D> Colliders<Real, D>::View::pushed_out(Vec<Real, D>, Real, Real) const; \
+  keyword template void Colliders<Real, D>::View::visit_contacts(                                     \
+      const Vec<Real, D>&, Real, const SharedCall<void(const Contact<Real, D>&)>&) const;
+TRIBO_OUTLINED_COLLIDERS(extern, float, 2)
+TRIBO_OUTLINED_COLLIDERS(extern, float, 3)
+TRIBO_OUTLINED_COLLIDERS(extern, double, 2)
+TRIBO_OUTLINED_COLLIDERS(extern, double, 3)
+#endif
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -20,9 +20,8 @@ struct LogStretch {
 
   TRIBO_HD explicit LogStretch(const Mat<T, D>& F) {
     using Real = scalar_of<T>;
-    Mat<T, D> V;
     Vec<T, D> s;
-    polar_svd(F, U, s, V);
+    left_svd(F, U, s);
     degenerate = s[D - 1] <= T(Real(1e-4));
     for (int i = 0; i < D; ++i) e[i] = log(select(degenerate, T(1), s[i]));
   }
@@ -48,9 +47,8 @@ struct ContinuedLogStretch {
 
   TRIBO_HD explicit ContinuedLogStretch(const Mat<T, D>& F) {
     using Real = scalar_of<T>;
-    Mat<T, D> V;
     Vec<T, D> s;
-    polar_svd(F, U, s, V);
+    left_svd(F, U, s);
     for (int i = 0; i < D; ++i) {
       e[i] = continued_log(s[i]);
       slope[i] = s[i] / max(s[i], T(Real(continued_log_from)));

@@ -31,9 +31,9 @@ struct StVenantKirchhoff {
 
   template <class T, int D>
   TRIBO_HD Response<T, D> response(const Strain<T, D>& strain) const {
-    Mat<T, D> U, V;
+    Mat<T, D> U;
     Vec<T, D> s;
-    polar_svd(strain.F, U, s, V);
+    left_svd(strain.F, U, s);
     const GreenStrain<T, D> green(s);
     Vec<T, D> tau;
     T largest = T(0), squares = T(0), pull = T(0);
@@ -76,9 +76,9 @@ struct StVenantKirchhoff {
 
   template <class T, int D>
   TRIBO_HD T energy(const Strain<T, D>& strain) const {
-    Mat<T, D> U, V;
+    Mat<T, D> U;
     Vec<T, D> s;
-    polar_svd(strain.F, U, s, V);
+    left_svd(strain.F, U, s);
     const GreenStrain<T, D> green(s);
     T squares = T(0);
     for (int i = 0; i < D; ++i) squares = fma(green.e[i], green.e[i], squares);

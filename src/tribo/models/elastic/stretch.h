@@ -17,9 +17,9 @@ struct LeftStretch {
 /// Left stretch through the SVD: always right, ten times the cost of the invariants below.
 template <class T, int D>
 TRIBO_HD LeftStretch<T, D> left_stretch_by_svd(const Mat<T, D>& F) {
-  Mat<T, D> U, W;
+  Mat<T, D> U;
   Vec<T, D> sigma;
-  polar_svd(F, U, sigma, W);
+  left_svd(F, U, sigma);
   LeftStretch<T, D> r;
   r.V = from_principal(U, sigma);
   r.trace = sigma[0];

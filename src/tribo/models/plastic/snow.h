@@ -83,9 +83,9 @@ struct Snow {
   template <class T, int D>
   TRIBO_HD Response<T, D> advance(const Mat<T, D>& G, Strain<T, D>& strain) const {
     const Mat<T, D> trial = advanced(G, strain.F);
-    Mat<T, D> U, V;
+    Mat<T, D> U;
     Vec<T, D> s, change;
-    polar_svd(trial, U, s, V);
+    left_svd(trial, U, s);
     const auto degenerate = s[D - 1] <= T(Real(1e-4));
     T ratio = T(1);  // det trial / det F
     for (int i = 0; i < D; ++i) {

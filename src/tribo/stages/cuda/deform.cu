@@ -1,5 +1,7 @@
+#include "tribo/models/all.h"
 #include "tribo/stages/cuda/transfer.cuh"
 #include "tribo/stages/per_material.h"
+#include "tribo/stages/law_stages.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -84,7 +86,7 @@ void deform_packed(Exec& ex, const Constants<Real, D>& constants, double dt, dou
             check(cudaGetLastError(), "g2p");
           });
         },
-        constants.laws[g]);
+        *constants.laws[g]->law);
   }
 }
 

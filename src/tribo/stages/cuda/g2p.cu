@@ -1,6 +1,8 @@
+#include "tribo/models/all.h"
 #include "tribo/stages/cuda/transfer.cuh"
 #include "tribo/stages/per_material.h"
 #include "tribo/stages/stencil.h"
+#include "tribo/stages/law_stages.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -183,7 +185,7 @@ void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double
           else
             launch(law, std::false_type{});
         },
-        constants.laws[g]);
+        *constants.laws[g]->law);
   }
 }
 

@@ -70,7 +70,7 @@ struct StrandForces {
   }
 
   /// k (g0, g1)(g0, g1)^T over the edges of a joint.
-  TRIBO_HD void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Node* n,
+  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Node* n,
                               BandRow<T>* row) const {
     const T rate = dot(g.e0, n[1].v - n[0].v) + dot(g.e1, n[2].v - n[1].v);
     const T forced = dot(g.e0, n[1].change - n[0].change) + dot(g.e1, n[2].change - n[1].change);
@@ -103,7 +103,7 @@ struct StrandForces {
   }
 
   /// `k` is EA / length.
-  TRIBO_HD void add_stretch(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node* n,
+  TRIBO_OUTLINED void add_stretch(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node* n,
                             BandRow<T>* row) const {
     const T tension = k * (edge.length - rest);
     const T across = max(tension, T(Real(0))) * edge.inverse;
@@ -130,7 +130,7 @@ struct StrandForces {
     return T(Real(0.25)) * energy / joint.inverse_chi;
   }
 
-  TRIBO_HD void add_straight_joint(T k, const RodJoint<T>& joint, const RodWeights<Real>& w, const Node* n,
+  TRIBO_OUTLINED void add_straight_joint(T k, const RodJoint<T>& joint, const RodWeights<Real>& w, const Node* n,
                                    BandRow<T>* row) const {
     add_slope(joint.slope(joint.kb), T(dt) * k, row);
     if (!implicit && w.bend_rate == Real(0)) return;
@@ -141,7 +141,7 @@ struct StrandForces {
     add_stiffness(k, joint.slope(b), w, n, row);
   }
 
-  TRIBO_HD void add_framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint, const Vec<T, 3>& m0,
+  TRIBO_OUTLINED void add_framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint, const Vec<T, 3>& m0,
                                  const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (turned - law.rest_twist);
@@ -181,7 +181,7 @@ struct StrandForces {
     const T allowed = mass * length * length * T(Real(2 / 2.6) / (dt * dt));
     return max(abs(q) - allowed, T(Real(0)));
   }
-  TRIBO_HD void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint, const RodWeights<Real>& w,
+  TRIBO_OUTLINED void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint, const RodWeights<Real>& w,
                           const Node* n, BandRow<T>* row) const {
     if (!any(excess > T(Real(0)))) return;
     const T k = T(Real(0.5)) * (law.bend1 + law.bend2);

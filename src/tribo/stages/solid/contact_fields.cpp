@@ -150,8 +150,8 @@ struct WriteRow {
     }
     const Mat<Real, 3> C = gradient_behind(samples, tet, triangle_tet[samples.sample_triangle[q]]);
     for (int k = 0; k < 3; ++k) {
-      const int a = (k + 1) % 3, b = (k + 2) % 3;
-      row.sum[ContactNodeSums<Real>::spin + k] = Real(0.5) * m * (C(b, a) - C(a, b));
+      const int next = (k + 1) % 3, last = (k + 2) % 3;
+      row.sum[ContactNodeSums<Real>::spin + k] = Real(0.5) * m * (C(last, next) - C(next, last));
     }
     for (int k = ContactNodeSums<Real>::spin + 3; k < ContactRow<Real>::sums; ++k) row.sum[k] = Real(0);
     if (gradient == nullptr) return;

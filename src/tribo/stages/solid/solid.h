@@ -19,9 +19,9 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
 /// What bodies are made of, and what pulls them.
 template <class Real>
 struct SolidConstants {
-  Vec<Real, 3> gravity;                 ///< [m/s^2]
-  std::vector<ParticleLaw<Real>> laws;  ///< of each body; MeshLaws only
-  std::vector<double> densities;        ///< of each body [kg/m^3]
+  Vec<Real, 3> gravity;            ///< [m/s^2]
+  std::vector<AnyLaw<Real>> laws;  ///< of each body; MeshLaws only
+  std::vector<double> densities;   ///< of each body [kg/m^3]
   std::vector<Motion> drives;
 };
 

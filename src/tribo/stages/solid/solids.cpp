@@ -262,7 +262,7 @@ std::vector<ObjectSums> measure_solids(Exec& ex, const SolidConstants<Real>& con
                                                      view(now.x), mesh.volume.data(), exact, device_energies.data()});
           }
         },
-        cast_variant<double>(constants.laws[b]));
+        cast_variant<double>(*constants.laws[b]));
     std::vector<double> energies(of_tets.size());
     copy_to_host(ex, device_energies, energies.data(), n);
     for (const double energy : energies) sums[b].elastic += energy;

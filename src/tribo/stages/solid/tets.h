@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 #include "tribo/stages/chunks.h"
 #include "tribo/stages/solid/solid.h"
@@ -196,7 +197,7 @@ void each_body(const SolidConstants<Real>& constants, const SolidMesh<Real>& mes
         [&]<class Law>(const Law& law) {
           if constexpr (MeshLaw<Law>) work(invertible(law), constants.densities[first], body);
         },
-        constants.laws[first]);
+        *constants.laws[first]);
   }
 }
 
