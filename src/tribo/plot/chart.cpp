@@ -147,7 +147,7 @@ class Drawing {
     }
     x_unit_ = unit_scale(std::max(std::abs(low), std::abs(high)), chart_.x_unit);
     x_ticks_ =
-        linear_ticks(low / x_unit_.factor, high / x_unit_.factor, static_cast<int>(plot_.width / 110), Range::exact);
+        linear_ticks(low / x_unit_.factor, high / x_unit_.factor, static_cast<int>(plot_.width / 110), TickRange::exact);
     x_map_ = {x_ticks_.low, x_ticks_.high, plot_.x, plot_.right(), false};
   }
 
@@ -189,8 +189,8 @@ class Drawing {
                    : unit_scale(std::max(std::abs(extent.low), std::abs(extent.high)), chart_.y_unit);
     const double low = extent.low / y_unit_.factor;
     const double high = extent.high / y_unit_.factor;
-    y_ticks_ = chart_.logarithmic ? log_ticks(low, high, count, wide) : linear_ticks(low, high, count, Range::to_ticks);
-    if (chart_.from_zero && extent.low == 0 && extent.high == 0) y_ticks_ = linear_ticks(0, 1, count, Range::to_ticks);
+    y_ticks_ = chart_.logarithmic ? log_ticks(low, high, count, wide) : linear_ticks(low, high, count, TickRange::to_ticks);
+    if (chart_.from_zero && extent.low == 0 && extent.high == 0) y_ticks_ = linear_ticks(0, 1, count, TickRange::to_ticks);
     y_map_ = {y_ticks_.low, y_ticks_.high, plot_.bottom(), plot_.y, chart_.logarithmic};
     return true;
   }

@@ -61,7 +61,7 @@ double nice_step(double width) {
   return 10 * power;
 }
 
-Ticks linear_ticks(double low, double high, int count, Range range) {
+Ticks linear_ticks(double low, double high, int count, TickRange range) {
   const double largest = std::max(std::abs(low), std::abs(high));
   // Labels have room for some seven digits: variation below that is drawn as what it is, none.
   const double least_width = largest > 0 ? 1e-5 * largest : 2.0;
@@ -71,9 +71,9 @@ Ticks linear_ticks(double low, double high, int count, Range range) {
     high = middle + 0.5 * least_width;
   }
   const double step = nice_step((high - low) / std::max(1, count));
-  double first = range == Range::exact ? std::ceil(low / step - rounding) : std::floor(low / step + rounding);
-  double last = range == Range::exact ? std::floor(high / step + rounding) : std::ceil(high / step - rounding);
-  if (range == Range::to_ticks) {
+  double first = range == TickRange::exact ? std::ceil(low / step - rounding) : std::floor(low / step + rounding);
+  double last = range == TickRange::exact ? std::floor(high / step + rounding) : std::ceil(high / step - rounding);
+  if (range == TickRange::to_ticks) {
     const double margin = edge * (last - first);
     if (low != 0 && low / step < first + margin) --first;
     if (high != 0 && high / step > last - margin) ++last;
@@ -84,7 +84,7 @@ Ticks linear_ticks(double low, double high, int count, Range range) {
     const double value = k == 0 ? 0.0 : k * step;  // no negative zero
     axis.ticks.push_back({value, with_minus_sign(fmt::format("{:.{}f}", value, decimals))});
   }
-  if (range == Range::to_ticks) {
+  if (range == TickRange::to_ticks) {
     axis.low = first * step;
     axis.high = last * step;
   }
@@ -93,7 +93,7 @@ Ticks linear_ticks(double low, double high, int count, Range range) {
 
 Ticks log_ticks(double low, double high, int count, bool scientific) {
   if (high < 3 * low && !scientific) {  // so narrow that steps of equal size read better
-    Ticks even = linear_ticks(low, high, count, Range::to_ticks);
+    Ticks even = linear_ticks(low, high, count, TickRange::to_ticks);
     if (even.low > 0) return even;
   }
   struct Candidate {

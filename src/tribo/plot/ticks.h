@@ -29,13 +29,13 @@ struct Ticks {
 
 /// Whether an axis ends at the data or at the ticks around it (one further where the data would lie on its end, unless
 /// that is zero).
-enum class Range { exact, to_ticks };
+enum class TickRange { exact, to_ticks };
 
 /// The least of 1, 2, 5 times a power of ten that is at least `width` > 0.
 double nice_step(double width);
 
 /// About `count` ticks in steps of 1, 2 or 5 times a power of ten. A range of (nearly) no width is widened.
-Ticks linear_ticks(double low, double high, int count, Range range);
+Ticks linear_ticks(double low, double high, int count, TickRange range);
 
 /// Ticks for a logarithmic axis, 0 < low <= high: as many of each decade as there is room to label up to `count`, at
 /// 1 to 9, at 1, 2 and 5, or at 1 of every so many decades; in even steps where all is within a factor of three. The

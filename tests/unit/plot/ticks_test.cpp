@@ -26,16 +26,16 @@ TEST(Ticks, StepsAreOneTwoOrFive) {
 }
 
 TEST(Ticks, LinearAxisCoversTheDataInRoundNumbers) {
-  EXPECT_EQ(labels(linear_ticks(0, 243, 5, Range::to_ticks)), (Labels{"0", "50", "100", "150", "200", "250"}));
-  EXPECT_EQ(labels(linear_ticks(-0.13, 0.29, 4, Range::to_ticks)), (Labels{"−0.2", "0.0", "0.2", "0.4"}));
-  const Ticks exact = linear_ticks(0.3, 1.7, 4, Range::exact);
+  EXPECT_EQ(labels(linear_ticks(0, 243, 5, TickRange::to_ticks)), (Labels{"0", "50", "100", "150", "200", "250"}));
+  EXPECT_EQ(labels(linear_ticks(-0.13, 0.29, 4, TickRange::to_ticks)), (Labels{"−0.2", "0.0", "0.2", "0.4"}));
+  const Ticks exact = linear_ticks(0.3, 1.7, 4, TickRange::exact);
   EXPECT_EQ(labels(exact), (Labels{"0.5", "1.0", "1.5"}));
   EXPECT_EQ(exact.low, 0.3);
   EXPECT_EQ(exact.high, 1.7);
 }
 
 TEST(Ticks, DataStaysOffTheEndsUnlessTheyAreZero) {
-  const Ticks axis = linear_ticks(0, 30, 3, Range::to_ticks);
+  const Ticks axis = linear_ticks(0, 30, 3, TickRange::to_ticks);
   EXPECT_EQ(axis.low, 0);
   EXPECT_EQ(axis.high, 40);
 }
@@ -43,7 +43,7 @@ TEST(Ticks, DataStaysOffTheEndsUnlessTheyAreZero) {
 TEST(Ticks, AnyRangeGivesAnAxis) {
   for (const double scale : {1e-140, 1e-9, 1.0, 3.7e5, 1e140}) {
     for (const auto& [low, high] : {std::pair{0.0, 0.0}, {1.0, 1.0}, {-1.0, 1.0}, {-2.0, -2.0}, {1.0, 1 + 1e-15}}) {
-      for (const Range range : {Range::exact, Range::to_ticks}) {
+      for (const TickRange range : {TickRange::exact, TickRange::to_ticks}) {
         const Ticks axis = linear_ticks(scale * low, scale * high, 6, range);
         EXPECT_LE(axis.low, scale * low);
         EXPECT_GE(axis.high, scale * high);
