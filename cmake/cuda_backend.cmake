@@ -53,8 +53,8 @@ endfunction()
 
 # tribo_cuda_architectures(OUT WHY_NOT)
 #
-# The architectures to build for by TRIBO_CUDA and TRIBO_CUDA_ARCHITECTURES; empty, and why, when the backend is not to be
-# built. Who names architectures wants them, GPU or not.
+# The architectures to build for by TRIBO_CUDA and TRIBO_CUDA_ARCHITECTURES; empty, and why, when the backend is not to
+# be built. Who names architectures wants them, GPU or not.
 function(tribo_cuda_architectures out why_not)
   set(${out} "" PARENT_SCOPE)
   set(${why_not} "" PARENT_SCOPE)
