@@ -9,7 +9,7 @@ function(tribo_instruction_sets out wanted)
   endif()
   if(wanted STREQUAL "ALL")
     set(chosen ${all})
-  elseif(wanted STREQUAL "NATIVE")
+  elseif(wanted MATCHES "^(NATIVE|AUTO)$")  # AUTO: the default that older build folders remember
     set(chosen generic)
     foreach(isa ${all})
       if(NOT isa STREQUAL "generic")

@@ -158,7 +158,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& m
     return cuda::make_backend_engine(options, model, seed, solids, rods);
 #else
     throw DeviceError(
-        "--device cuda: this tribo was built without CUDA; rebuild where nvcc is found, or use "
+        "--device cuda: this tribo was built without CUDA; rebuild it with nvcc (TRIBO_CUDA=ON ./run), or use "
         "--device cpu");
 #endif
   }
