@@ -23,7 +23,8 @@ packages=(
 # What ./test also wants: programs that are not ours, to open what we write. Without them those tests are skipped.
 # shellcheck disable=SC2034  # ./test uses it
 test_packages=(
-  python3 "runs the checks of exported files"
+  python3 "runs the checks of exported files, formulas and citations"
+  python3-numpy "checks of formulas"
   python3-meshio "opens PLY files"
   libopenvdb-tools "opens VDB files"
 )

@@ -10,7 +10,7 @@ namespace tribo::TRIBO_BACKEND::test {
 
 template <class Real>
 struct BundleWorldOf : ContactWorldOf<Real> {
-  double dx = 0.16;            ///< h = 2 s (experiments_hair.md, default 9)
+  double dx = 0.16;            ///< h = 2 s (experiments_hair default 9)
   double wave_speed = 200;     ///< c
   double grid_friction = 0.3;  ///< c_F
   bool impulses = false;       ///< between segments, too

@@ -5,7 +5,7 @@
 #include "solid_scenes.h"
 
 /// \file
-/// Meshes against particles on two grids (Han 2019, sec. 7, as formulas G corrects it): each pair keeps its momentum,
+/// Meshes against particles on two grids (Han 2019, sec. 7, as theory G corrects it): each pair keeps its momentum,
 /// Coulomb's law holds between them, nothing sticks, and nothing passes through.
 
 namespace tribo::test {

@@ -45,7 +45,7 @@ void run(Simulation& simulation, double until) {
 }
 
 /// The drop of the tip of a heavy elastica that is clamped level, over its length: theta'' = -gamma (1 - s) cos theta,
-/// theta(0) = 0, theta'(1) = 0 (formulas E.10), by shooting.
+/// theta(0) = 0, theta'(1) = 0 (theory E.8), by shooting.
 double elastica_drop(double gamma) {
   constexpr int n = 2000;
   double drop = 0;

@@ -9,8 +9,8 @@
 #include "tribo/stages/find_block.h"
 
 /// \file
-/// Strands in bulk on a grid of their own (Han 2019, sec. 5.1, 5.2; formulas E.9, E.10; experiments_hair.md, 1 and 2),
-/// and the law by which nodes of strands and of particles meet (Han 2019, sec. 7; formulas G).
+/// Strands in bulk on a grid of their own (Han 2019, sec. 5.1, 5.2; theory E.9, E.10; experiments_hair 1 and 2),
+/// and the law by which nodes of strands and of particles meet (Han 2019, sec. 7; theory G).
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {
@@ -99,7 +99,7 @@ TEST(RodBundle, OpeningIsFree) {
   EXPECT_NEAR(opened.distance, 1 + 200 * 24 * 2.5e-4, 1e-9);
 }
 
-// What opened must close again before it pushes (volume correction v_c, experiments_hair.md, default 8): strands that
+// What opened must close again before it pushes (volume correction v_c, experiments_hair default 8): strands that
 // go apart and come back to where they were do so freely.
 TEST(RodBundle, WhatOpenedClosesFreely) {
   BundleWorld world;
@@ -119,13 +119,13 @@ TEST(RodBundle, WhatOpenedClosesFreely) {
   EXPECT_LT(go(-90), 0.05 * 90 * 0.28);
 }
 
-/// Weights of the quadratic kernel, as formulas A.1 has them.
+/// Weights of the quadratic kernel, as theory A.1 has them.
 double weight(double r) {
   const double a = std::abs(r);
   return a < 0.5 ? 0.75 - a * a : a < 1.5 ? 0.5 * (1.5 - a) * (1.5 - a) : 0;
 }
 
-// Eq. 33 as it is printed (with its OCR resolved by formulas E.10), node by node: particles keep 1 - xi of the velocity
+// Eq. 33 as it is printed (as theory E.10 reads it), node by node: particles keep 1 - xi of the velocity
 // that the grid does not see, and get the grid's change of velocity, here one that a test makes. With explicit rods,
 // whose A is M, nothing else changes velocities.
 TEST(RodBundle, BlendsVelocitiesByEquation33) {
@@ -204,7 +204,7 @@ double slide_past(double blend_time, double dt) {
 }
 
 // Hair slides: of relative velocities that the grid does not see a frame takes as little as xi = 0.05, whatever dt is.
-// Taken in every step it would be most of it, the more the shorter steps are (experiments_hair.md, 1: 0.97 and 0.98
+// Taken in every step it would be most of it, the more the shorter steps are (experiments_hair 1: 0.97 and 0.98
 // against 0.34 and 0.16, of which the grid saw some; here it sees next to nothing, and (1 - xi)^n is 0.12 and 0.0002).
 TEST(RodBundle, NeighborsSlidePastEachOther) {
   EXPECT_NEAR(slide_past(1.0 / 24, 1e-3), 0.97, 0.02);

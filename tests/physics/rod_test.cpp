@@ -9,7 +9,7 @@
 #include "tribo/models/rod/joint.h"
 
 /// \file
-/// Discrete elastic rods (formulas E): energies and their gradients, invariants, the banded solve, frames.
+/// Discrete elastic rods (theory E): energies and their gradients, invariants, the banded solve, frames.
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {
@@ -47,7 +47,7 @@ struct AnyRod {
   }
 };
 
-/// Energy of the seed's strand with vertices and directors as given, from its definition (formulas E.2), with angles of
+/// Energy of the seed's strand with vertices and directors as given, from its definition (theory E.2), with angles of
 /// the standard library.
 double energy_of(const RodSeed& seed, const std::vector<Vec3>& x, const std::vector<Vec3>& m) {
   double sum = 0;
@@ -530,7 +530,7 @@ TEST(Rod, StepsCanBeTakenAgain) {
     for (int k = 0; k < 3; ++k) EXPECT_EQ(once.x(i)[k], again.x(i)[k]);
 }
 
-/// Formulas E.7, with their factor of safety of two: stable at the limit, not at 2.5 times it.
+/// Theory E.7, with its factor of safety of two: stable at the limit, not at 2.5 times it.
 TEST(Rod, ExplicitStepsHaveTheLimitOfTheirStiffness) {
   const auto energy_after = [](double scale) {
     RodWorld world;

@@ -6,7 +6,7 @@
 #include "tribo/scene/format.h"
 
 /// \file
-/// What each transfer scheme keeps and loses (formulas A.6), for every scheme a scene can name.
+/// What each transfer scheme keeps and loses (theory A.6), for every scheme a scene can name.
 
 namespace tribo::test {
 namespace {

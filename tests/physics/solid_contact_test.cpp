@@ -6,7 +6,7 @@
 
 /// \file
 /// Contact of hybrid solids: what it keeps, where bodies come to rest, how they slide and stick, and what must not
-/// touch. Cubes of 0.2 m with elements of 0.05 m on kinematic slabs, as in experiments_solids.md.
+/// touch. Cubes of 0.2 m with elements of 0.05 m on kinematic slabs, as in experiments_solids.
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {
@@ -119,7 +119,7 @@ TEST(SolidContact, BodiesRestHalfACellApart) {
   }
 }
 
-/// As printed, faces that move along a slab are braked by it (experiments_solids.md, Q2): kept for comparison.
+/// As printed, faces that move along a slab are braked by it (experiments_solids Q2): kept for comparison.
 TEST(SolidContact, AsPrintedASlidingBlockIsBrakedWithoutFriction) {
   SolidWorld w;
   w.seed.contact.form = ContactSpec::Form::paper;

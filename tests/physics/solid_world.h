@@ -252,7 +252,7 @@ struct SolidWorld {
     for (Index p = 0; p < state.count; ++p)
       for (int k = 0; k < 3; ++k) state.x.c[k].data()[p] += dt * state.v.c[k].data()[p];
   }
-  /// Half of the shortest time a wave takes through a tet of the rest shapes (experiments_solids.md, Q9), with damping.
+  /// Half of the shortest time a wave takes through a tet of the rest shapes (experiments_solids Q9), with damping.
   double stable_dt() const {
     double r = 1e300;
     for (std::size_t e = 0; e < seed.tets.size(); ++e) {

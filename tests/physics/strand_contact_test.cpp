@@ -11,7 +11,7 @@
 #include "strand_world.h"
 
 /// \file
-/// Contact between strands (formulas E.11, E.12; experiments_hair.md).
+/// Contact between strands (theory E.11, E.12; experiments_hair).
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {

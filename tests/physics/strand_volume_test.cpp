@@ -12,7 +12,7 @@
 #include "tribo/stages/rod/volume.h"
 
 /// \file
-/// Hair volume as an incompressible fluid (formulas I). Centimeters and grams, as in strand_world.h.
+/// Hair volume as an incompressible fluid (theory I). Centimeters and grams, as in strand_world.h.
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {

@@ -8,7 +8,7 @@
 
 /// \file
 /// Strands in contact, without a scene or a grid. Lengths are in centimeters and masses in grams, as in
-/// experiments_hair.md: hair of radius 0.004, 1.3 g/cm^3.
+/// experiments_hair: hair of radius 0.004, 1.3 g/cm^3.
 
 namespace tribo::TRIBO_BACKEND::test {
 

@@ -8,7 +8,7 @@
 #include "../physics/bundle_world.h"
 
 /// \file
-/// Bundles of hair that hit each other, with and without a grid of their own (experiments_hair.md, header, 2 and 3).
+/// Bundles of hair that hit each other, with and without a grid of their own (experiments_hair 2 and 3).
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {

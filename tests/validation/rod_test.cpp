@@ -8,7 +8,7 @@
 #include "../physics/rod_world.h"
 
 /// \file
-/// Rods against the theory of Kirchhoff: formulas E.8.
+/// Rods against solutions of Kirchhoff's equations (theory E.8).
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 struct Elastica {
   double gamma, drop, reach;
 };
-/// By shooting (formulas E.8): delta'' = Gamma sigma sin(delta), with the angle delta from the vertical and sigma from
+/// By shooting (theory E.8): delta'' = Gamma sigma sin(delta), with the angle delta from the vertical and sigma from
 /// the tip; delta' = 0 there, delta = pi/2 at the clamp.
 Elastica shoot(double gamma) {
   const int n = 20000;
@@ -90,7 +90,7 @@ TEST(RodElastica, HangsAsTheoryOverFourDecades) {
 }
 
 /// Halving edges takes more than three quarters of the error away: the half cell at the clamp makes it second order,
-/// or nearly (formulas E.6).
+/// or nearly (theory E.6).
 TEST(RodElastica, ConvergesWithSegments) {
   const Elastica theory = shoot(10);
   double before = 0;

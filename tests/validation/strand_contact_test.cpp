@@ -7,7 +7,7 @@
 
 /// \file
 /// Strands in contact over longer times: a rope around a drum, and bundles thrown onto each other
-/// (experiments_hair.md, 3, 4 and 6).
+/// (experiments_hair 3, 4 and 6).
 
 namespace tribo::TRIBO_BACKEND::test {
 namespace {

@@ -28,7 +28,7 @@ void CurveParticles<Real>::evaluate(Exec& ex, const State<Real, 3>& particles) {
   bad = bounds.bad;
   strands.evaluate(ex);
   begin_rods(ex, strands.state, strands.work);
-  // Energies add up, and so do bounds of their second derivatives (formulas J, E.7); half of what that allows.
+  // Energies add up, and so do bounds of their second derivatives (theory J, E.7); half of what that allows.
   const double bending = strands.state.stable_dt > 0 ? 0.5 / strands.state.stable_dt : 0;
   stable_dt_ = 0.5 / std::sqrt(bounds.rate2 + bending * bending);
 }

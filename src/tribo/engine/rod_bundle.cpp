@@ -14,7 +14,7 @@ constexpr double poisson_ratio = 0.3;
 /// Particles that drift more than this from where they were sorted might leave their arena.
 constexpr double drift_limit = drift_cells * 0.99;
 
-/// Moduli per density, with lambda + 2 mu = c^2; the friction of the cone that c_F is the slope of (formulas E.10).
+/// Moduli per density, with lambda + 2 mu = c^2; the friction of the cone that c_F is the slope of (theory E.10).
 AnyLaw<double> law_of(double wave_speed, double friction) {
   const double modulus = wave_speed * wave_speed;
   return dry_grains(modulus * (1 - 2 * poisson_ratio) / (2 * (1 - poisson_ratio)),

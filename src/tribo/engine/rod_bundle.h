@@ -16,7 +16,7 @@ namespace tribo::TRIBO_BACKEND {
 ///
 /// The material is sand without cohesion (eqs. 7-9, return mapping of Klar 2016) whose modulus goes with the density
 /// that the grid sees, lambda + 2 mu = rho c^2: waves then have the speed c in thin and in thick hair alike. How much
-/// hair is compressed follows from c over the speed of an impact alone (experiments_hair.md, 2), and of the rest volume
+/// hair is compressed follows from c over the speed of an impact alone (experiments_hair 2), and of the rest volume
 /// V0 = m / rho and the modulus only the product m c^2 remains, so that neither is kept.
 ///
 /// What evolves are C, F and the volume v_c of each particle; positions and velocities are copies of the vertices'.
@@ -29,7 +29,7 @@ class RodBundle {
 
   /// c, the largest of all bodies [m/s].
   double wave_speed() const { return wave_speed_; }
-  /// Longest step that its stresses allow (experiments_hair.md, default 7) [s].
+  /// Longest step that its stresses allow (experiments_hair default 7) [s].
   double stable_dt() const { return 0.8 * static_cast<double>(constants_.dx) / wave_speed_; }
   /// Friction against particles: the least of all bodies.
   double friction() const { return friction_; }

@@ -40,7 +40,7 @@ double radius_of(const ColliderSpec& collider) {
   return bounds.bounded ? std::sqrt(std::max(squared_norm(bounds.low), squared_norm(bounds.high))) : 0;
 }
 
-/// S of formulas J: how much stiffer than (d lambda + 2 mu)/dx^2 a particle can be felt by the grid. MLS-MPM: 1/inertia
+/// S of theory J: how much stiffer than (d lambda + 2 mu)/dx^2 a particle can be felt by the grid. MLS-MPM: 1/inertia
 /// of the kernel. Forces through gradients: 6 and 3.2; the linear kernel has no bound (1/f + 1/(1-f), f the place in
 /// the cell), the value taken is that of f = 0.03.
 double force_stiffness(const Model& model) {
@@ -261,7 +261,7 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
   state_.emitters[e] = next;
 }
 
-/// Formulas J: advection, elastic waves with half the bound of the kernel and the form of forces, those in meshes,
+/// Theory J: advection, elastic waves with half the bound of the kernel and the form of forces, those in meshes,
 /// viscosity, colliders, the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know
 /// neither waves nor viscosity.
 template <class Real, int D>
@@ -300,7 +300,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     constexpr double segments = 0.25;
     double way = std::min(time.cfl * model_.dx, segments * rods_.shortest());
     if (!rods_.bundle.empty()) {
-      // Strands that go half a cell and more are in each other before the grid sees them (experiments_hair.md, 4).
+      // Strands that go half a cell and more are in each other before the grid sees them (experiments_hair 4).
       constexpr double cells = 0.25;
       way = std::min(way, cells * model_.dx);
       bound(rods_.bundle.stable_dt(), "wave");

@@ -7,7 +7,7 @@
 
 /// \file
 /// B-spline kernels: the weights of the nodes around a particle, per axis, and their derivatives. Positions are in
-/// units of the grid spacing, x / dx; u = (x_p - x_i) / dx is the place of a particle seen from a node (formulas A.1).
+/// units of the grid spacing, x / dx; u = (x_p - x_i) / dx is the place of a particle seen from a node (theory A.1).
 ///   linear     N = 1 - |u|                          |u| < 1
 ///   quadratic  N = 3/4 - u^2                        |u| < 1/2
 ///              N = (3/2 - |u|)^2 / 2                |u| < 3/2    [Steffen 2008]

@@ -14,7 +14,7 @@
 
 namespace tribo {
 
-/// Principal values of P = U diag(g) V^T at the stretches s, and their derivatives (formulas B.3).
+/// Principal values of P = U diag(g) V^T at the stretches s, and their derivatives (theory B.3).
 template <class T, int D>
 struct PrincipalForce {
   Vec<T, D> g;  ///< [Pa]
@@ -73,7 +73,7 @@ TRIBO_HD void add_mode(const T& weight, const Mat<T, D>& B, Sym<T, D * D>& K) {
   }
 }
 
-/// S and K of an isotropic law from its principal values (formulas B.3). In the axes of F = U diag(s) V^T after the
+/// S and K of an isotropic law from its principal values (theory B.3). In the axes of F = U diag(s) V^T after the
 /// step, dP/dF falls into the D x D matrix A for stretching and one number each for shearing and turning in the plane
 /// of two axes, p = (g_i - g_j)/(s_i - s_j) and q = (g_i + g_j)/(s_i + s_j): their eigenvectors are the modes.
 template <class T, int D>

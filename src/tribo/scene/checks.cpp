@@ -216,7 +216,7 @@ class SolidCheck {
                     number_text(solid_.element_size), count, object_.name, most, 1.1 * std::cbrt(6 * volume / most)));
   }
 
-  /// An explicit step is no longer than rho h^2 / (8 eta) (experiments_solids.md, Q9). An implicit one takes any
+  /// An explicit step is no longer than rho h^2 / (8 eta) (experiments_solids Q9). An implicit one takes any
   /// damping, until numbers no longer tell its forces from those that keep a body rigid.
   void damping() {
     const std::string key = pointer_ + (solid_.damping ? "/damping" : "/material");

@@ -4,17 +4,17 @@
 
 namespace tribo {
 
-/// How bodies touch. Lengths in cells (experiments_solids.md, recommended defaults).
+/// How bodies touch. Lengths in cells (experiments_solids "Recommended defaults").
 struct ContactSpec {
   enum class Form { balanced, paper };
   Form form = Form::balanced;
   double samples_per_cell = 1;  ///< c: stratified samples for dx^2 of boundary, beside those at corners
   double rest_offset = 0.5;     ///< h0: gap at which bodies rest
   double push = 0;              ///< beta, part of a gap too small that is won back in a step; 0: by mesh and grid size
-  bool affine = false;          ///< samples scatter their tet's velocity gradient, too (D.4)
+  bool affine = false;          ///< samples scatter their tet's velocity gradient, too (theory D.4)
 };
 
-/// How strands touch each other (Han 2019, 5.3; experiments_hair.md).
+/// How strands touch each other (Han 2019, 5.3; experiments_hair).
 struct StrandContactSpec {
   enum class Form {
     /// Each iteration adds what is still missing, with friction bounded by its own normal impulse. Stops crossings best.
@@ -31,7 +31,7 @@ struct StrandContactSpec {
   bool count_grid = false;   ///< crossings before any impulse too: one more search
 };
 
-/// How strands touch in bulk, on a grid of their own (Han 2019, sec. 5.1, 5.2; experiments_hair.md).
+/// How strands touch in bulk, on a grid of their own (Han 2019, sec. 5.1, 5.2; experiments_hair).
 struct StrandGridSpec {
   bool on = true;
   std::optional<double> friction;    ///< c_F; nothing: that of each object

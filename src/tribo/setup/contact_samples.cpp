@@ -38,7 +38,7 @@ Corners corners(const SolidSeed& seed, std::int32_t triangle) {
 /// Half of a triangle's area goes to `count` points of equal share, the other half to its corners, or none when there
 /// shall be no points there: impulses as they are printed (Han 2019) are too strong for them. The points are one
 /// in each of `count` strips of equal area, and along the strips they follow the golden section: any part of the
-/// triangle has its share of them, which points at random do not give (experiments_solids.md, Q1).
+/// triangle has its share of them, which points at random do not give (experiments_solids Q1).
 void sample_triangle(std::int32_t triangle, double area, int count, bool corners_too,
                      std::vector<ContactSample>& samples) {
   const Random random(triangle);
@@ -56,7 +56,7 @@ void sample_triangle(std::int32_t triangle, double area, int count, bool corners
   }
 }
 
-/// Masses and weights that agree with the masses of the vertices (experiments_solids.md, "Consistent masses"):
+/// Masses and weights that agree with the masses of the vertices (experiments_solids "Consistent masses"):
 ///   beta_pq = m_p b_pq a_q / S_p,   S_p = sum_q b_pq a_q;   m_q = sum_p beta_pq,   b_pq <- beta_pq / m_q.
 /// Weights stay convex: a sample moves in its triangle, toward heavier corners.
 void make_consistent(const SolidSeed& seed, std::vector<ContactSample>& samples) {

@@ -7,9 +7,9 @@
 #include "tribo/setup/rods.h"
 
 /// \file
-/// Hair of method "mpm": curves whose vertices and segments are particles (Jiang 2017, 4.1, types ii and iii; formulas
+/// Hair of method "mpm": curves whose vertices and segments are particles (Jiang 2017, 4.1, types ii and iii; theory
 /// C). The volume of a segment is shared equally by its two vertices and the one particle at its middle, which carries
-/// its normals; all of its energy is evaluated there (formulas C.4, V_q = V_e).
+/// its normals; all of its energy is evaluated there (theory C.4, V_q = V_e).
 
 namespace tribo {
 

@@ -27,7 +27,7 @@ struct RodBody {
   double wave_speed = 0;  ///< c of strands in bulk, engine/rod_bundle.h [m/s]; 0: no contact on the grid
   double bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
   /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
-  /// has no energy at equilibrium and nothing of it is computed (formulas E.5).
+  /// has no energy at equilibrium and nothing of it is computed (theory E.5).
   bool twisted = false;
   HairMethod method = HairMethod::hybrid;
 };
@@ -103,7 +103,7 @@ struct StrandRules {
   std::vector<Pose> skin;  ///< or roots follow frames of their own, one for each strand; as of time 0
   /// Curls stay: the rest shape is that of the strands. Otherwise strands are straight at rest.
   bool keeps_shape = true;
-  /// A clamped end is at its second vertex, and only half of the cell there bends (formulas E.6): second order instead
+  /// A clamped end is at its second vertex, and only half of the cell there bends (theory E.6): second order instead
   /// of first.
   bool half_cells = true;
   Vec<double, 3> velocity = Vec<double, 3>::zero();  ///< at time 0, of what is not clamped [m/s]

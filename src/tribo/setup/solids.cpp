@@ -19,7 +19,7 @@ namespace tribo {
 namespace {
 
 /// Relaxation time of the damping that bodies have by default, in units of the time that waves need through a tet: with
-/// a sixteenth to a third all that was tried recovered from any inversion (experiments_solids.md, Q7), while a motion
+/// a sixteenth to a third all that was tried recovered from any inversion (experiments_solids Q7), while a motion
 /// as slow as a body's own loses next to nothing.
 constexpr double default_relaxation = 0.1;
 

@@ -85,7 +85,7 @@ void set_grid_contact(const Scene& scene, RodSeed& seed) {
   if (!grid.on || alone || seed.bodies.empty()) return;
   seed.blend = grid.blend;
   seed.blend_time = grid.blend_time;
-  // Twice the speed of an impact keep nearly all of the volume (experiments_hair.md, 2). Where nothing moves by itself
+  // Twice the speed of an impact keep nearly all of the volume (experiments_hair 2). Where nothing moves by itself
   // what the longest step can resolve is enough.
   constexpr double times_impact = 2.2;
   const double least = 0.3 * scene.grid.dx / scene.time.dt_max;

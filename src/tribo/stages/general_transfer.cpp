@@ -82,7 +82,7 @@ TRIBO_HD NodePack<Real> pack_of(const FieldView<Real, D>& v, Index i, Real scale
   return node_pack<Real>(v[0][i] * scale, v[1][i] * scale, D == 3 ? v[D - 1][i] * scale : Real(0), last);
 }
 
-/// Sums one bin's particles into its arena (formulas A.2 to A.5). Work is shared among threads as in p2g.cpp.
+/// Sums one bin's particles into its arena (theory A.2 to A.5). Work is shared among threads as in p2g.cpp.
 template <class Real, int D, int Kernel>
 struct ScatterAny {
   using Pack = NodePack<Real>;
@@ -241,7 +241,7 @@ struct GatherAny {
     Mat<Real, D> affine, L;
     for (int k = 0; k < D; ++k)
       for (int a = 0; a < D; ++a) {
-        // The linear kernel's second moment may vanish; there B D^-1 is the gradient (formulas A.2).
+        // The linear kernel's second moment may vanish; there B D^-1 is the gradient (theory A.2).
         affine(k, a) = Kernel == 2 ? slope[a][k] / dx : moment[a][k] / (inertia * dx);
         L(k, a) = gradient_forces ? slope[a][k] / dx : affine(k, a);
       }

@@ -9,13 +9,13 @@
 /// \file
 /// Backward Euler on the grid. With v* the velocities after gravity, the new ones are where
 ///   M (v - v*) + dt sum_p V_p S_p(dt grad v) D^-1 w_ip (x_i - x_p) = impulses of colliders,   D = dx^2 / 4
-/// which is M (v - v*) = dt f at the end of the step, in the form of MLS-MPM (formulas A.5, C.5; S in
+/// which is M (v - v*) = dt f at the end of the step, in the form of MLS-MPM (theory A.5, C.6; S in
 /// models/step_force.h): force and gradient are transposes of each other, so the derivative is symmetric.
 ///
 /// Newton's method [Gast 2015], its linear systems by conjugate gradients without a matrix, a line search along the
 /// slope d . gradient instead of the energy, whose differences vanish in the rounding of floats [Matthies 1979].
 /// The masses are the preconditioner. Measured against them the spectrum has a bound that no layout of
-/// particles can exceed (formulas J), and since forces within a body have no sum, nor have directions made of forces
+/// particles can exceed (theory J), and since forces within a body have no sum, nor have directions made of forces
 /// over masses: every body keeps its momentum to rounding, however early iterations end.
 ///
 /// All norms are of momentum over mass: |w|^2 = sum m w^2, [kg m^2/s^2].

@@ -130,7 +130,7 @@ struct SumObjects {
     return kernel == 2 ? linear_kernel_inertia(x / dx - floor(x / dx)) : kernel_inertia(kernel);
   }
 
-  /// Twice the kinetic energy per mass of PolyPIC's higher modes, sum_r norm_r |c_r|^2 (formulas A.6).
+  /// Twice the kinetic energy per mass of PolyPIC's higher modes, sum_r norm_r |c_r|^2 (theory A.6).
   TRIBO_HD double mode_energy(Index i, const Vec<double, 3>& x) const {
     double norm[D][3];
     for (int k = 0; k < D; ++k) {

@@ -5,7 +5,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Sums mass and momentum of one bin's particles, with the stress impulse, into its arena (formulas A.2, A.5).
+/// Sums mass and momentum of one bin's particles, with the stress impulse, into its arena (theory A.2, A.5).
 template <class Real, int D>
 struct ScatterBin {
   using T = ParticlePack<Real>;

@@ -24,7 +24,7 @@ struct Extremes {
     T squares = T(Real(0));
     for (int a = 0; a < D; ++a)
       for (int b = 0; b < D; ++b) squares = fma(C(a, b), C(a, b), squares);
-    // Formulas J: the affine part moves nodes around the particle too.
+    // Theory J: the affine part moves nodes around the particle too.
     const T bound = fma(dx, sqrt(squares), sqrt(squared_norm(v)));
     speed = max(speed, bound);
     stiffness = max(stiffness, response.stiffness);

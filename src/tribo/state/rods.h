@@ -23,7 +23,7 @@ struct RodState {
   Field<Real, 1> twist;     ///< of the joint here, whole turns included [rad]
   Index count = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
-  double stable_dt = 0;  ///< of explicit forces at the present shape (formulas E.7) [s]
+  double stable_dt = 0;  ///< of explicit forces at the present shape (theory E.7) [s]
   double pace = 0;       ///< last step but for frames' ends; the next is alike if it may [s]
   double calm = 1e3;     ///< what the last step that contact made shorter came to, and more with every step since [s]
 
@@ -66,7 +66,7 @@ struct RodMesh {
   Array<Real> inverse_mass;  ///< 0 of driven vertices
   Array<Real> radius;        ///< of vertices [m]
   Array<Real> length;        ///< of edges at rest; 0 where none begins [m]
-  Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of formulas E.7, for one radian of twist [1/s^2]
+  Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of theory E.7, for one radian of twist [1/s^2]
   Array<Real> rest_twist;    ///< of joints
   Array<Real> friction;      ///< Coulomb coefficients of pairs of bodies, bodies x bodies
   Array<Index> driven_vertex;

@@ -26,7 +26,7 @@ struct SolidState {
   Index count = 0;
   Index samples = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
-  double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids.md, Q9) [s]
+  double stable_dt = 0;  ///< of explicit elastic forces at the present shape (experiments_solids Q9) [s]
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"solid.x", &SolidState::x}, NamedColumn{"solid.v", &SolidState::v},

@@ -3,7 +3,7 @@
 #include "tribo/exec/macros.h"
 
 /// \file
-/// The velocity modes of PolyPIC on the quadratic kernel [Fu 2017; formulas A.4]: products over the axes of
+/// The velocity modes of PolyPIC on the quadratic kernel [Fu 2017; theory A.4]: products over the axes of
 ///   s0 = 1,  s1 = z,  s2 = z^2 - b z - 1/4,   z = (x_i - x_p)/dx,  b = delta (1 - 4 delta^2),
 /// delta the place of the particle seen from its nearest node, in cells. They are orthogonal under the weights.
 

@@ -5,7 +5,7 @@
 
 namespace tribo {
 
-/// Polynomial particle-in-cell [Fu 2017; formulas A.4]: particles keep every velocity mode that the grid around them
+/// Polynomial particle-in-cell [Fu 2017; theory A.4]: particles keep every velocity mode that the grid around them
 /// can tell apart, not only the affine ones. Conserves mass, linear and angular momentum; with all 3^d modes of the
 /// quadratic kernel nothing is lost on the way from the grid. Costs 276 more bytes a particle in 3D (float).
 struct PolyPic {

@@ -8,7 +8,7 @@ namespace tribo {
 /// APIC whose symmetric part is damped [Jiang 2017, eq. 2]: C = skew(L) + (1 - nu) sym(L). Keeps linear and angular
 /// momentum; takes energy out of deformation, not out of rotation. The damping acts once per transfer, so that it is
 /// stronger the shorter the time steps are. With the linear kernel, whose second moment D is no multiple of the
-/// identity, it would have to act on C D (formulas A.3), and that divided by D has no bound: scenes with both are
+/// identity, it would have to act on C D (theory A.3), and that divided by D has no bound: scenes with both are
 /// refused.
 struct Rpic {
   static constexpr const char* name = "rpic";

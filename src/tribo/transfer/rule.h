@@ -6,7 +6,7 @@
 namespace tribo {
 
 /// What tells the transfer schemes apart, as numbers: all of them gather velocity v and gradient L from the grid, move
-/// particles with v and deform them by L, and differ in what of it particles keep for the way back (formulas A.2, A.3):
+/// particles with v and deform them by L, and differ in what of it particles keep for the way back (theory A.2, A.3):
 ///   v_p <- v + flip (v_p - sum_i w_ip v_i before the step)
 ///   C_p <- keep_skew skew(L) + keep_sym sym(L)
 /// and PolyPIC in how many modes beyond the affine ones it keeps. As numbers and not as types, because kernels are

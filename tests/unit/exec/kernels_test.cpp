@@ -11,7 +11,7 @@
 #include "tribo/transfer/modes.h"
 
 /// \file
-/// Transfers for every kernel, scheme and form of forces (formulas A): against their definitions, what they conserve,
+/// Transfers for every kernel, scheme and form of forces (theory A): against their definitions, what they conserve,
 /// and the general kernels against the fast ones.
 
 namespace tribo::TRIBO_BACKEND {
@@ -21,7 +21,7 @@ using test::Cloud;
 using test::Particle;
 using test::random_particles;
 
-/// N(u) and N'(u) as formulas A.1 print them.
+/// N(u) and N'(u) as theory A.1 prints them.
 double weight(int nodes, double u) {
   const double a = std::abs(u);
   if (nodes == 2) return a < 1 ? 1 - a : 0;
@@ -143,7 +143,7 @@ Momenta of_nodes(const Nodes& nodes) {
   }
   return sum;
 }
-/// With the part of angular momentum that the affine motion carries, eps : (C D) (formulas A.6).
+/// With the part of angular momentum that the affine motion carries, eps : (C D) (theory A.6).
 Momenta of_particles(Cloud<double>& cloud) {
   Momenta sum;
   for (Index i = 0; i < cloud.state.count; ++i) {
@@ -186,7 +186,7 @@ TEST_P(EverySetting, ParticlesToGridMatchesTheDefinition) {
              node[3] += w * p.m;
              Vec<double, 3> velocity = p.v + p.C * r;
              if (cloud.state.particles.poly.used) {
-               // S_r as formulas A.4 print them.
+               // S_r as theory A.4 prints them.
                double s[3][3];
                for (int k = 0; k < 3; ++k) {
                  const double z = r[k] / dx, delta = p.x[k] / dx - std::floor(p.x[k] / dx + 0.5);
@@ -220,7 +220,7 @@ TEST_P(EverySetting, ParticlesToGridMatchesTheDefinition) {
   }
 }
 
-/// Formulas A.6: every scheme conserves mass and momenta towards the grid, and linear momentum back. The affine ones
+/// Theory A.6: every scheme conserves mass and momenta towards the grid, and linear momentum back. The affine ones
 /// keep angular momentum too.
 TEST_P(EverySetting, ConservesWhatItPromises) {
   Cloud<double> cloud = make_cloud(GetParam());
@@ -309,7 +309,7 @@ TEST(GeneralTransfer, AgreesWithTheFastKernels) {
   EXPECT_EQ(compared, 4);
 }
 
-/// Formulas A.4: the modes are orthogonal under the weights with the printed norms, and three modes hold three nodes.
+/// Theory A.4: the modes are orthogonal under the weights with the printed norms, and three modes hold three nodes.
 TEST(PolyPicModes, AreOrthogonalAndComplete) {
   for (double offset = 0.51; offset < 1.49; offset += 0.02) {
     const SplineWeights<double, 3> w(offset);

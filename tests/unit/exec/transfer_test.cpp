@@ -16,8 +16,8 @@
 #include "tribo/transfer/all.h"
 
 /// \file
-/// Transfers between particles and grid: what they conserve (formulas A.6), what they reproduce, and node by node
-/// against the definition (formulas A.2, A.5).
+/// Transfers between particles and grid: what they conserve (theory A.6), what they reproduce, and node by node
+/// against the definition (theory A.2, A.5).
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -49,7 +49,7 @@ struct Sums {
   }
 };
 
-/// Formulas A.6: the affine part B = C dx^2/4 carries angular momentum of its own.
+/// Theory A.6: the affine part B = C dx^2/4 carries angular momentum of its own.
 template <class Real>
 Sums particle_sums(Cloud<Real>& cloud) {
   Sums sums;
@@ -584,7 +584,7 @@ TYPED_TEST(StencilOf, ScatterConservesAndGatherReproducesAffineFields) {
   }
 }
 
-/// Formulas A.5: the slope is m C dx - dt V 4/dx tau, the affine velocity 4/dx times the moment.
+/// Theory A.5: the slope is m C dx - dt V 4/dx tau, the affine velocity 4/dx times the moment.
 template <int D>
 void check_apic() {
   std::mt19937_64 random(3);

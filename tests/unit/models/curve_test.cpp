@@ -6,7 +6,7 @@
 #include "tribo/setup/curves.h"
 
 /// \file
-/// The law of curves in the grid (Jiang 2017; formulas C): its stress is the derivative of its energy, it does not care
+/// The law of curves in the grid (Jiang 2017; theory C): its stress is the derivative of its energy, it does not care
 /// about rotations, and the return mapping ends on the yield surface.
 
 namespace tribo {

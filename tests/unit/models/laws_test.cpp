@@ -289,7 +289,7 @@ TEST(Laws, NamesDiffer) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Fixed corotated: the stress by invariants against formulas B.1 and B.2 written with singular values.
+// Fixed corotated: the stress by invariants against theory B.1 and B.2 written with singular values.
 
 /// tau = U diag(2 mu (s - 1) s + lambda (J - 1) J) U^T from a decomposition in double of the F the law saw.
 template <int D>
@@ -388,7 +388,7 @@ TEST(FixedCorotated, InversionIsUndone) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Drucker-Prager, formulas B.5.
+// Drucker-Prager, theory B.5.
 
 DruckerPrager<double> sand(double friction_angle, bool volume_correction, double poisson_ratio = 0.3) {
   return law_from<DruckerPrager<double>>(
@@ -416,7 +416,7 @@ void check_return_mapping(bool volume_correction) {
     if (k % 2 == 0)
       for (int i = 0; i < D; ++i) G(i, i) -= 0.02;
 
-    // Which case it must be, by formulas B.5 and the standard library.
+    // Which case it must be, by theory B.5 and the standard library.
     const Mat<double, D> trial = (Mat<double, D>::identity() + G) * strain.F;
     Mat<double, D> U, V;
     Vec<double, D> s, e;
@@ -517,7 +517,7 @@ TEST(DruckerPrager, InvertedParticlesBecomeLoose) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Weakly compressible fluid, formulas B.7.
+// Weakly compressible fluid, theory B.7.
 
 TEST(WeaklyCompressible, PressureFollowsTheEquationOfState) {
   for (const double gamma : {2.0, 7.0}) {

@@ -13,7 +13,7 @@ namespace {
 using namespace test;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Snow, formulas B.6.
+// Snow, theory B.6.
 
 Snow<double> snow(const std::string& more = "") {
   return law_from<Snow<double>>(R"({"youngs_modulus": 1.4e5)" + more + "}");
@@ -100,7 +100,7 @@ TEST(Snow, WithoutHardeningStiffnessIsThatOfFreshSnow) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Von Mises, formulas B.8.
+// Von Mises, theory B.8.
 
 VonMises<double> metal(double yield) {
   return law_from<VonMises<double>>(R"({"youngs_modulus": 1e6, "poisson_ratio": 0.3, "yield_stress": )" +
@@ -174,7 +174,7 @@ TEST(VonMises, LongFlowKeepsTheVolumeInFloat) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Herschel-Bulkley, formulas B.8.
+// Herschel-Bulkley, theory B.8.
 
 HerschelBulkley<double> goo(double yield, double consistency, double index, double mu = 1e4, double bulk = 2e5) {
   return law_from<HerschelBulkley<double>>(fmt::format(

@@ -211,7 +211,7 @@ TEST(Scalp, ClumpsGather) {
 }
 
 TEST(Tube, StrandsAreApartByMoreThanTheirThickness) {
-  TubeSpec tube;  // the paper's, in a tenth of its number (experiments_hair.md, 7)
+  TubeSpec tube;  // the paper's, in a tenth of its number (experiments_hair 7)
   tube.count = 135;
   tube.length = 0.14;
   tube.spacing = 4e-4;

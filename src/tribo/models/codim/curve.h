@@ -4,7 +4,7 @@
 
 namespace tribo {
 
-/// Logarithmic strain of a cross-section [[a, b], [0, c]] with a c > 0, without its singular vectors (formulas C.2).
+/// Logarithmic strain of a cross-section [[a, b], [0, c]] with a c > 0, without its singular vectors (theory C.2).
 template <class T>
 struct SectionStrain {
   T sum;           ///< e1 + e2
@@ -26,7 +26,7 @@ struct SectionStrain {
 };
 
 /// A curve and what is around it: stiff along the fiber, and across it as grains that bear pressure and, as friction
-/// allows, shear (Jiang 2017, 3.3.1, 4.5.2; formulas C.2, C.5):
+/// allows, shear (Jiang 2017, 3.3.1, 4.5.2; theory C.2, C.5):
 ///   psi = k/2 (r11 - 1)^2 + gamma/2 (r12^2 + r13^2) + mu (e1^2 + e2^2) + lambda/2 (e1 + e2)^2,
 /// e the logarithmic strains of [[r22, r23], [0, r33]].
 template <class Real>
@@ -62,7 +62,7 @@ struct CurveLaw {
     return G;
   }
 
-  /// Bound of the second derivative by gradients of the velocity: Hencky's grows with the pressure (formulas J).
+  /// Bound of the second derivative by gradients of the velocity: Hencky's grows with the pressure (theory J).
   template <class T>
   TRIBO_HD T section_stiffness(const Mat<T, 3>& R) const {
     const SectionStrain<T> e(R(1, 1), R(1, 2), R(2, 2));
@@ -70,7 +70,7 @@ struct CurveLaw {
            T(mu + lambda) * abs(e.sum) + T(mu) * e.difference;
   }
 
-  /// Return mapping (formulas C.5, with its corrections of the print): trial directions to normals on the yield
+  /// Return mapping (theory C.5, with its corrections of the print): trial directions to normals on the yield
   /// surface. The tangent stays. H below is the new section in the frame of the trial one; rotating it back into a
   /// triangle would turn q2, q3 by as much the other way, and normals are what both make together.
   template <class T>

@@ -4,7 +4,7 @@
 #include "tribo/math/small.h"
 
 /// \file
-/// Deformation of curves and surfaces in space (Jiang 2017, 3.3; formulas C.1, C.3). The columns of F are the deformed
+/// Deformation of curves and surfaces in space (Jiang 2017, 3.3; theory C.1, C.3). The columns of F are the deformed
 /// directions of an element, those along it first, then its normals, each over what it was at rest in an orthonormal
 /// frame. F = Q R tells apart what happens along and across: energies are functions of R, which is the identity at
 /// rest.

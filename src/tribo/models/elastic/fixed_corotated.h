@@ -49,7 +49,7 @@ struct FixedCorotated {
     return fma(T(2 * mu), largest_eigenvalue_bound(B), T(abs(lambda)) * volume);
   }
 
-  /// Formulas B.3
+  /// Theory B.3
   template <class T, int D>
   TRIBO_HD PrincipalForce<T, D> principal(const Vec<T, D>& s, const Vec<T, 2>& /*history*/, const T& /*dt*/) const {
     const StretchProducts<T, D> product(s);

@@ -6,7 +6,7 @@
 
 namespace tribo {
 
-/// St. Venant-Kirchhoff elasticity in logarithmic strain (formulas B.4):
+/// St. Venant-Kirchhoff elasticity in logarithmic strain (theory B.4):
 ///   psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   tau = U diag(2 mu e_i + lambda sum e) U^T,   e = ln s
 /// Linear in the strain that adds up, equally stiff when pulled to twice and pushed to half its length. Its nominal
 /// stress has a maximum where a stretch reaches e = 2.7 (at Poisson ratio 0): it is not for rubber pulled farther than

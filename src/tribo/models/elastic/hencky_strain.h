@@ -5,7 +5,7 @@
 
 /// \file
 /// Hencky elasticity in principal axes [Klar 2016; Han 2019, eqs. 7-9], shared by the laws that flow in logarithmic
-/// strain (formulas B.4):
+/// strain (theory B.4):
 ///   psi = mu sum e_i^2 + lambda/2 (sum e_i)^2,   e = ln s,   tau = U diag(2 mu e_i + lambda sum e) U^T
 
 namespace tribo {
@@ -76,7 +76,7 @@ struct SplitStrain {
 };
 
 /// Bound of the second derivative of the energy along F + x G F, |G| = 1, for strains e and Kirchhoff stresses tau in
-/// descending order. In principal axes it falls into (formulas B.3 and B.4, with s_i multiplied in):
+/// descending order. In principal axes it falls into (theory B.3 and B.4, with s_i multiplied in):
 ///   the diagonal of G:   lambda 1 1^T + diag(2 mu - tau_i)  <=  D lambda + 2 mu - min tau
 ///   G_ij and G_ji:       2 x 2, largest eigenvalue  mu c + sqrt((mu y)^2 + (mu c - t)^2),
 ///                        y = e_i - e_j,  c = y coth y <= 1 + min(y, y^2/3),  t = (tau_i + tau_j)/2

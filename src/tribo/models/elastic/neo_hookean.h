@@ -6,7 +6,7 @@
 
 namespace tribo {
 
-/// Compressible neo-Hookean solid (formulas B.9):
+/// Compressible neo-Hookean solid (theory B.9):
 ///   psi = mu/2 (|F|^2 - D) - mu l + lambda/2 l^2,   tau = mu B + (lambda l - mu) J l' I,   l = ln J,  B = F F^T
 /// Rubber that is pulled far. The logarithm resists collapse; it exists for J > 0 only, so below a hundredth of the
 /// volume l goes on along its tangent, l = ln J0 + (J - J0)/J0: stress and energy stay continuous and finite for any F,

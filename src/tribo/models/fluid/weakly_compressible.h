@@ -5,11 +5,11 @@
 
 namespace tribo {
 
-/// Fluid with a stiff equation of state and Newtonian viscosity, tau += 2 eta J dev(sym grad v) (formulas B.7):
+/// Fluid with a stiff equation of state and Newtonian viscosity, tau += 2 eta J dev(sym grad v) (theory B.7):
 ///   p(J) = K/gamma (J^-gamma - 1),   tau = -p J I,   psi = K/gamma (J + J^(1-gamma)/(gamma-1)) + const
 /// Only the volume ratio J = history[0] evolves: J <- (1 + dt div v) J. Without tension the pressure is that of
 /// min(J, 1), but J itself goes on: spray that comes together again must first lose the volume it gained. (Clamping J,
-/// as formulas B.7 suggests, forgets it, and a pool that has splashed stays swollen.)
+/// as theory B.7 suggests, forgets it, and a pool that has splashed stays swollen.)
 template <class Real>
 struct WeaklyCompressible {
   static constexpr const char* name = "weakly_compressible";

@@ -37,7 +37,7 @@ struct Grains {
   static constexpr int memory = 1;
   Vec<double, 2> initial_history() const { return {{0, 0}}; }
 
-  /// Return mapping (formulas B.5): trial strain to the yield surface, then the stress there. The law knows how much
+  /// Return mapping (theory B.5): trial strain to the yield surface, then the stress there. The law knows how much
   /// of a deviator is `bearable` under a pressure.
   template <class Law, class T, int D>
   TRIBO_HD Response<T, D> return_mapping(const Law& law, const Mat<T, D>& G, Strain<T, D>& strain) const {

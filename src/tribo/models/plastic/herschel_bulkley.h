@@ -8,7 +8,7 @@
 namespace tribo {
 
 /// Goo, slime, paste, wet foam: Hencky elasticity whose shape flows at constant volume, the faster the farther the
-/// shear stress is above its yield value [Yue 2015; formulas B.8]. In simple shear at a steady rate g
+/// shear stress is above its yield value [Yue 2015; theory B.8]. In simple shear at a steady rate g
 ///   shear stress = tau_Y + k g^n
 /// with yield stress tau_Y, consistency k and flow index n as a rheometer gives them: n = 1 is Bingham's law (with
 /// tau_Y = 0 a Newtonian fluid of viscosity k), n < 1 thins, n > 1 thickens under shear. In norms s = |dev tau| =

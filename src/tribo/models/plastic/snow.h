@@ -5,7 +5,7 @@
 
 namespace tribo {
 
-/// Snow [Stomakhin 2013; formulas B.6]: fixed corotated elasticity whose stretches stay within
+/// Snow [Stomakhin 2013; theory B.6]: fixed corotated elasticity whose stretches stay within
 ///   1 - theta_c <= s <= 1 + theta_s;
 /// what is beyond becomes plastic. Only the plastic change of volume is kept, J_P = history[0], within [0.6, 20];
 /// packed snow becomes stiffer and torn snow softer,

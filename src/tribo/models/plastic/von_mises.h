@@ -8,7 +8,7 @@
 namespace tribo {
 
 /// Ductile solid: Hencky elasticity that flows, at constant volume, where the shear stress reaches the von Mises yield
-/// condition (formulas B.8):
+/// condition (theory B.8):
 ///   |dev tau| <= sqrt(2/3) sigma_Y;   beyond it  e <- tr(e)/D + dev(e) sqrt(2/3) sigma_Y / (2 mu |dev e|)
 /// sigma_Y is the yield stress of a bar that is pulled; in simple shear it is sigma_Y / sqrt(3). Pressure is always
 /// elastic. A particle that is inverted or flatter than 1e-4 starts anew, unstrained.

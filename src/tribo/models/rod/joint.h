@@ -4,7 +4,7 @@
 #include "tribo/math/small.h"
 
 /// \file
-/// Discrete elastic rods (Bergou 2008, 2010; formulas E.1 to E.4): what two edges and the vertex between them know of
+/// Discrete elastic rods (Bergou 2008, 2010; theory E.1 to E.4): what two edges and the vertex between them know of
 /// bending and twist. Material frames are kept as their first director m1, with m2 = t x m1: a change of the angle
 /// theta of an edge turns its director, so that theta itself need not be kept. Bending has the form by edges of Bergou
 /// 2008, in which twist does not soften it.
@@ -32,7 +32,7 @@ struct RodEdge {
   }
 };
 
-/// Parallel transport of u from the unit vector t0 to t1 (formulas E.3).
+/// Parallel transport of u from the unit vector t0 to t1 (theory E.3).
 template <class T>
 TRIBO_HD Vec<T, 3> transport(const Vec<T, 3>& u, const Vec<T, 3>& t0, const Vec<T, 3>& t1) {
   using Real = scalar_of<T>;
@@ -62,7 +62,7 @@ struct RodJoint {
     mean = inverse_chi * (a.t + b.t);
   }
 
-  /// Derivatives of kb . m by the edges, for a vector m that either edge carries by parallel transport (formulas E.4).
+  /// Derivatives of kb . m by the edges, for a vector m that either edge carries by parallel transport (theory E.4).
   /// Linear in m.
   TRIBO_HD EdgePair<T> slope(const Vec<T, 3>& m) const {
     const T two = T(scalar_of<T>(2)) * inverse_chi;
@@ -83,7 +83,7 @@ struct RodJoint {
 };
 
 /// Components of kb in the frames of the two edges: kb . m1 and kb . m2 of each. Curvatures are omega = (kb . m2,
-/// -kb . m1), of each edge (formulas E.2).
+/// -kb . m1), of each edge (theory E.2).
 template <class T>
 struct JointCurvature {
   T p[4];  ///< (kb . m1, kb . m2) of the first edge, then of the second
@@ -128,7 +128,7 @@ struct JointLaw {
   TRIBO_HD T twist_energy(const T& m) const {
     return T(scalar_of<T>(0.5)) * twist * (m - rest_twist) * (m - rest_twist);
   }
-  /// dE_b / dtheta of an edge, and its derivative (formulas E.4, E.5).
+  /// dE_b / dtheta of an edge, and its derivative (theory E.4, E.5).
   TRIBO_HD void bend_torque(const JointCurvature<T>& at, int edge, T& g, T& stiffness) const {
     const T m1 = moment1(at, edge), m2 = moment2(at, edge);
     const T a = at.p[2 * edge], b = at.p[2 * edge + 1];

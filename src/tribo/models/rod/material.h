@@ -1,13 +1,13 @@
 #pragma once
 
 /// \file
-/// What a strand is made of, and what its cross-section makes of that (formulas E.6).
+/// What a strand is made of, and what its cross-section makes of that (theory E.6).
 
 namespace tribo {
 
 /// Human hair by default, but for the resistance to stretching: a thousandth of the real one. Stretching hair is
 /// stiffer than anything that can be seen, and at a thousandth its strain stays at some percent in a blow of 1 m/s
-/// while steps are an order of magnitude longer and lose less energy (experiments_hair.md, 5).
+/// while steps are an order of magnitude longer and lose less energy (experiments_hair 5).
 struct RodMaterial {
   double density = 1300;        ///< [kg/m^3]
   double youngs_modulus = 4e9;  ///< E [Pa]
@@ -23,7 +23,7 @@ struct RodMaterial {
 /// How a step of strands advances in time.
 enum class RodScheme {
   /// A = M + dt^2 K_s + dt^2/4 K_b; A dv = dt f - dt^2 K_s v: stretch by backward Euler; bending and twist by the
-  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair.md, default 1).
+  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair default 1).
   implicit,
   /// Bending by backward Euler too: for stiff contact, at the price of energy.
   backward_euler,

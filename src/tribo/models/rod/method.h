@@ -7,11 +7,11 @@ namespace tribo {
 
 enum class HairMethod {
   hybrid,   ///< elastic rods that touch by their segments (Han 2019)
-  mcadams,  ///< elastic rods whose volume is an incompressible fluid, too (McAdams 2009; formulas I)
+  mcadams,  ///< elastic rods whose volume is an incompressible fluid, too (McAdams 2009; theory I)
   mpm       ///< curves of particles (Jiang 2017)
 };
 
-/// What the volume of `mcadams` may do (formulas I.2).
+/// What the volume of `mcadams` may do (theory I.2).
 enum class Incompressibility {
   bilateral,  ///< its divergence is the target everywhere: hair is pulled together where it opens
   clamped,    ///< where it is thinner than it was groomed and opens, it has no pressure

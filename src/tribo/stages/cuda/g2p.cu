@@ -35,7 +35,7 @@ struct GatherArguments {
 template <class Real, int D>
 inline constexpr int gathers_per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 7 : 1;
 
-/// Moves one bin's particles by the grid (formulas A.2, A.5), deforms them, computes their next stress, writes them in
+/// Moves one bin's particles by the grid (theory A.2, A.5), deforms them, computes their next stress, writes them in
 /// sorted order and counts them by the cells they are in now.
 template <class Real, int D, class Law, bool Flip>
 __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)

@@ -530,7 +530,7 @@ __global__ void __launch_bounds__(gather_threads) gather_any(const AnyGatherArgu
     for (int k = 0; k < D; ++k)
 #pragma unroll
       for (int axis = 0; axis < D; ++axis) {
-        // The linear kernel's second moment may vanish; there B D^-1 is the gradient (formulas A.2).
+        // The linear kernel's second moment may vanish; there B D^-1 is the gradient (theory A.2).
         affine(k, axis) = S::kernel == 2 ? sample.slope[axis][k] / a.dx : sample.moment[axis][k] / (inertia * a.dx);
         a.velocity_gradient[D * k + axis][s] = S::gradient ? sample.slope[axis][k] / a.dx : affine(k, axis);
       }

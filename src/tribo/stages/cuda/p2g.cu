@@ -66,7 +66,7 @@ struct ScatterArguments {
   Quad<Real>* arenas;
 };
 
-/// Sums a bin's particles into its arena (formulas A.2, A.5). Packets are staged in shared memory; each thread adds up
+/// Sums a bin's particles into its arena (theory A.2, A.5). Packets are staged in shared memory; each thread adds up
 /// its nodes over the particles of its cell in registers; the sums meet in three private arenas, in phases in each of
 /// which no two threads share a node. The order of additions is fixed.
 template <class Real, int D>

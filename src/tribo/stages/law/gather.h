@@ -10,7 +10,7 @@ struct GatherScratch : Arena<Real, D> {
   BinResult<Real, D> result[Team::size];
 };
 
-/// Moves one bin's particles by the grid (formulas A.2, A.5): velocities of the block and its neighbors are laid into
+/// Moves one bin's particles by the grid (theory A.2, A.5): velocities of the block and its neighbors are laid into
 /// an arena, then each pack of particles gathers, moves, deforms and computes its next stress.
 template <class Real, int D, class Law>
 struct GatherBin {

@@ -106,7 +106,7 @@ struct CoupleStrandNode {
     if (!(dot(slip, {{face[0], face[1], face[2]}}) > Real(0))) facing[i] = {{Real(0), Real(0), Real(0), face[3]}};
   }
 
-  /// What contact takes of the relative velocity (eqs. 46-50 with one cap for both sides, formulas G).
+  /// What contact takes of the relative velocity (eqs. 46-50 with one cap for both sides, theory G).
   TRIBO_HD Vec<Real, 3> change_in_contact(const Vec<Real, 3>& slip, const Vec<Real, 3>& n) const {
     const Real approach = dot(slip, n);
     if (!(approach > Real(0))) return Vec<Real, 3>::zero();

@@ -17,7 +17,7 @@ struct CoupleParticlesWork {
 };
 
 /// Contact between strands and particles on their two grids, node by node (Han 2019, sec. 7, with the corrections of
-/// formulas G). Both have their own forces already. The normal points from strands to particles, where the particles'
+/// theory G). Both have their own forces already. The normal points from strands to particles, where the particles'
 /// share of the mass rises; there they may part, do not approach, and rub. Where the share hardly changes, particles
 /// are between strands, and both get the velocity of their common mass: hair holds what is in it. Changes the
 /// velocities of both grids; each node keeps its momentum and gains no energy. Returns the largest velocity component

@@ -3,8 +3,8 @@
 #include "tribo/stages/rod/impulses.h"
 
 /// \file
-/// Segments that pass through each other within a step, found by the cubic of coplanarity (formulas E.12), counted, and
-/// fed back as pairs until there are none (experiments_hair.md, default 5).
+/// Segments that pass through each other within a step, found by the cubic of coplanarity (theory E.12), counted, and
+/// fed back as pairs until there are none (experiments_hair default 5).
 
 namespace tribo::TRIBO_BACKEND {
 

@@ -70,7 +70,7 @@ ElementShape<Real> shapes(const CurveMesh<Real>& mesh, const RodMesh<Real>& stra
           view(particles.particles.F)};
 }
 
-/// Forces of one element, J17 eqs. 5 and 6 (formulas C.4).
+/// Forces of one element, Jiang 2017, eqs. 5 and 6 (theory C.4).
 template <class Real>
 struct EvaluateElement {
   ElementShape<Real> shape;
@@ -110,7 +110,7 @@ struct EvaluateElement {
       }
     }
     put_matrix(C_start, e, matrix_at(C, q));
-    // Of the particle's mass alone, a third of the element's: an upper bound, for vertices share its nodes (formulas
+    // Of the particle's mass alone, a third of the element's: an upper bound, for vertices share its nodes (theory
     // J).
     const Real section = Real(3) * stiffness * inverse_density[body[e]] / (dx * dx);
     rate2[e] = tangent_rate2[e] + section + (sum - sum);
@@ -277,7 +277,7 @@ void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, double dx, Cur
       body.push_back(static_cast<Index>(b));
       volume.push_back(static_cast<Real>(seed.volume[e]));
       // Vertices have two thirds of the mass: a chain of them bears dt = l sqrt(2/3 rho/k). Where segments are shorter
-      // than cells the grid makes waves of them as slow as its own, S = 6 of formulas J: the same with dx for l.
+      // than cells the grid makes waves of them as slow as its own, S = 6 of theory J: the same with dx for l.
       const double l = std::max(seed.strands.length[static_cast<std::size_t>(seed.first[e])], dx);
       rate2.push_back(static_cast<Real>(1.5 * (law.fiber + law.shear) / (seed.bodies[b].density * l * l)));
     }

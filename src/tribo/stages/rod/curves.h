@@ -6,7 +6,7 @@
 #include "tribo/stages/stages.h"
 
 /// \file
-/// Curves in the grid (Jiang 2017; formulas C): particles at the vertices of strands and at the middle of each segment,
+/// Curves in the grid (Jiang 2017; theory C): particles at the vertices of strands and at the middle of each segment,
 /// an element. The latter keep the deformed directions of the segment in the columns of their F, the tangent first; the
 /// grid's velocity gradient carries F along as it does that of any particle, and after a step the tangent is put right
 /// by the vertices and the normals by the return mapping. Forces act before P2G (Jiang 2017, eqs. 5, 6): what an

@@ -208,7 +208,7 @@ struct RelaxStrands {
   }
 
  private:
-  /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (formulas E.5). Pivots
+  /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (theory E.5). Pivots
   /// are kept above a part of what they would be if bending took nothing from the diagonal, so that it never goes
   /// uphill.
   TRIBO_HD void find_turns(const StrandPack<Real>& pack, typename JointPipe::Memory& memory) const {

@@ -310,7 +310,7 @@ struct PlainImpulse {
   }
 };
 /// jn <- max(0, jn + need / (n.K n) / count), Jt <- what is left of Jt - vt / (t.K t) / (pairs on the strand) within
-/// mu jn; the change is applied (experiments_hair.md, 6).
+/// mu jn; the change is applied (experiments_hair 6).
 template <class Real>
 struct AccumulatedImpulse {
   const StrandPair<Real>* pairs;

@@ -6,7 +6,7 @@
 
 /// \file
 /// Impulses between strands by Jacobi iterations: all pairs at once, each on the velocities that the iteration before
-/// left (Han 2019, 5.3; experiments_hair.md, defaults 3 and 4, and 6). Every change goes through the strands' own
+/// left (Han 2019, 5.3; experiments_hair default 3, default 4, 6). Every change goes through the strands' own
 /// matrix, so that a blow at one vertex moves its neighbors as the rod would have it.
 
 namespace tribo::TRIBO_BACKEND {
@@ -67,7 +67,7 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
 
 /// Up to `iterations`, fewer where no pair pushes any more; returns how many. Conserves momentum of strands that are
 /// free: each pair is divided as a whole, by the most pairs that push one of its free vertices, which other than each
-/// vertex's own count keeps impulses opposite (formulas E.11); by more where pushes elsewhere on its strands add to its
+/// vertex's own count keeps impulses opposite (theory E.11); by more where pushes elsewhere on its strands add to its
 /// own.
 template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,

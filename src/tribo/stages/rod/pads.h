@@ -10,7 +10,7 @@
 /// uniform grid: one, that of its middle, unless it is longer than most. Boxes lie side by side in the order of the
 /// pads, so that one is compared with many at once, and pads are no smaller than these boxes, so that only those next
 /// to its own have to be looked at. A segment that is longer is a guest of every pad whose segments it could meet,
-/// which loses no pair (formulas E.11: endpoints alone would). Pairs whose boxes meet are listed once a step; what is
+/// which loses no pair (theory E.11: endpoints alone would). Pairs whose boxes meet are listed once a step; what is
 /// then asked of pairs is asked of those. Nothing depends on the order in which threads run: places are sorted, pairs
 /// counted and scanned.
 
@@ -116,7 +116,7 @@ struct SegmentPads {
 
 /// Lists in `pads.near` all pairs of segments that could touch within dt, and more: those whose boxes meet, which reach
 /// as far as the radius and the motion within dt in any direction, relative to the mean of all. Two segments next to
-/// one on its strand are left out, which touch it or nearly do (formulas E.11).
+/// one on its strand are left out, which touch it or nearly do (theory E.11).
 template <class Real>
 void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, SegmentPads<Real>& pads);
 

@@ -5,7 +5,7 @@
 #include "tribo/state/columns.h"
 
 /// \file
-/// Pressure of an incompressible volume on a dense window of cells (formulas I.2): conjugate gradients, preconditioned
+/// Pressure of an incompressible volume on a dense window of cells (theory I.2): conjugate gradients, preconditioned
 /// with one V-cycle of geometric multigrid. Only unknowns are visited, by lists; arrays of cells are dense, so that
 /// neighbors are found by their index, and zero where there is no unknown.
 

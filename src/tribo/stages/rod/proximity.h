@@ -3,8 +3,8 @@
 #include "tribo/stages/rod/pads.h"
 
 /// \file
-/// Pairs of segments that may touch within a step, and what contact asks of them (formulas E.11; experiments_hair.md,
-/// defaults 3 and 4).
+/// Pairs of segments that may touch within a step, and what contact asks of them (theory E.11; experiments_hair
+/// default 3, default 4).
 
 namespace tribo::TRIBO_BACKEND {
 

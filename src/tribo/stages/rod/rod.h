@@ -7,7 +7,7 @@
 #include "tribo/state/rods.h"
 
 /// \file
-/// Stages of strands: discrete elastic rods (formulas E; experiments_hair.md). One step: `rod_step` gives every vertex
+/// Stages of strands: discrete elastic rods (theory E; experiments_hair). One step: `rod_step` gives every vertex
 /// the velocity v_lag that its strand wants (Han 2019, eq. 30); whoever changes it after that does so through the
 /// strand's own matrix, by `solve_strands`; `move_rods` carries vertices along and turns their frames.
 
@@ -129,7 +129,7 @@ template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work);
 
 /// x += dt v; driven vertices to where their motion has them at the end of the step. Frames follow by parallel
-/// transport in time, driven ones with their motion; then the angles theta go to equilibrium (formulas E.3, E.5). After
+/// transport in time, driven ones with their motion; then the angles theta go to equilibrium (theory E.3, E.5). After
 /// `rod_step` of the same step, which placed the drives.
 template <class Real>
 void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work);

@@ -86,7 +86,7 @@ std::vector<Real> rows_of(const RodSeed& seed, const std::vector<RodGroup>& grou
   return rows;
 }
 
-/// 1 / dt^2 of explicit stretching and bending at an edge and the joint where it begins (formulas E.7): dt_s = l
+/// 1 / dt^2 of explicit stretching and bending at an edge and the joint where it begins (theory E.7): dt_s = l
 /// sqrt(rho A/EA), dt_b = l^2/2 sqrt(rho A/EI). Vertices at ends stand for half as much of the strand as others.
 double stable_rate2(const RodSeed& seed, std::size_t i, bool is_joint) {
   const double l = seed.length[i], mass = (is_joint ? 1 : 2) * seed.mass[i];

@@ -173,7 +173,7 @@ struct StrandForces {
   }
 
   /// A twisting moment q pulls at edges across: q t . (da x db) / l^2, of either sign. Up to a moment that masses alone
-  /// keep stable, 4 m l^2 / (2.6 dt^2) by formulas E.7, nothing is needed, and half of it is used. What exceeds it is
+  /// keep stable, 4 m l^2 / (2.6 dt^2) by theory E.7, nothing is needed, and half of it is used. What exceeds it is
   /// bounded with s = (da + db)/2 and d = db - da by q s d <= (eps s^2 + d^2/eps) q/2: as much bending stiffness and
   /// as much tension in the matrix keep it stable. eps = sqrt(q/k), k = E I/vl, makes both vanish with q.
   TRIBO_HD T twist_excess(const T& q, const T& length, const T& mass) const {

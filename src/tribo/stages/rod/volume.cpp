@@ -11,7 +11,7 @@ namespace {
 using Vec3 = Vec<double, 3>;
 constexpr const char* label = "hair volume";
 
-/// Of the groomed density: cells with less are air, and no face is lighter (formulas I.1, I.2).
+/// Of the groomed density: cells with less are air, and no face is lighter (theory I.1, I.2).
 constexpr double thinnest = 0.1;
 /// Volume that a cell may win in a step, by which densities of many times the target do no harm.
 constexpr double most_opening = 0.5;
@@ -469,7 +469,7 @@ struct PrepareFaces {
   }
 };
 
-/// h (target - div) of hair, and which of it has pressure (formulas I.2).
+/// h (target - div) of hair, and which of it has pressure (theory I.2).
 template <class Real>
 struct PrepareCell {
   CellGrid grid;
@@ -597,7 +597,7 @@ struct InterpolateAtPoint {
   }
 };
 
-/// v_blend = flip (v_lag + interp(u_new - u)) + (1 - flip) interp(u_new) (formulas I.1), with the weights by which a
+/// v_blend = flip (v_lag + interp(u_new - u)) + (1 - flip) interp(u_new) (theory I.1), with the weights by which a
 /// vertex gave its mass to samples.
 template <class Real>
 struct BlendVertex {
@@ -759,7 +759,7 @@ double mean_density(Exec& ex, const VolumeWork<Real>& work) {
   return mean;
 }
 
-/// Solves until those that pull have no pressure, and those that would be pressed together have (formulas I.2). Sets of
+/// Solves until those that pull have no pressure, and those that would be pressed together have (theory I.2). Sets of
 /// a matrix like this one settle after a few rounds.
 template <class Real>
 void solve_separating(Exec& ex, const VolumeRules& rules, double scale, VolumeWork<Real>& work, VolumeReport& report) {

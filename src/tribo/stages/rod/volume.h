@@ -7,7 +7,7 @@
 #include "tribo/state/colliders.h"
 
 /// \file
-/// Hair volume as an incompressible FLIP fluid, to compare with (formulas I, a reconstruction of McAdams 2009): strands
+/// Hair volume as an incompressible FLIP fluid, to compare with (theory I, a reconstruction of McAdams 2009): strands
 /// tell a staggered grid their velocities, a pressure makes these keep the density that the hair was groomed with, and
 /// strands take over the change.
 
@@ -17,11 +17,11 @@ struct VolumeRules {
   double dx = 0;  ///< spacing of the grid [m]
   Incompressibility incompressibility = Incompressibility::bilateral;
   /// Part of v_lag that strands keep beside the change on the grid, in `flip_time`, or in a step where that is 0. A
-  /// part per step would damp what the grid does not see the more, the shorter steps are (experiments_hair.md, 1).
+  /// part per step would damp what the grid does not see the more, the shorter steps are (experiments_hair 1).
   double flip = 0.95;
   double flip_time = 1.0 / 24;  ///< [s]
   /// Part of an excess of density that is taken off in `regain_time`, or in a step where that is longer. By the step
-  /// alone (formulas I.2), short steps would throw hair apart: crossing tubes won 7 percent of energy in four steps of
+  /// alone (theory I.2), short steps would throw hair apart: crossing tubes won 7 percent of energy in four steps of
   /// 0.25 ms, and by time a tenth of a percent.
   double regain = 0.5;
   double regain_time = 2.5e-3;  ///< [s]
@@ -107,7 +107,7 @@ struct VolumeReport {
 };
 
 /// Density that each body whose method is `mcadams` has at its vertices, alone. `state` must be that of `load_rods`:
-/// after a restart targets are then the same. Formulas I.2 take one number for a body, the mean over its cells; it
+/// after a restart targets are then the same. Theory I.2 takes one number for a body, the mean over its cells; it
 /// would swell at once where it is groomed denser: two crossing tubes of 100 strands won 10 percent of energy in four
 /// steps.
 template <class Real>

@@ -36,7 +36,7 @@ double boundary_edge(const SolidSeed& seed, const SolidBody& body) {
 }
 
 /// beta, unless the scene gives it: 0.03 where elements are as large as cells, 0.1 from twice that on
-/// (experiments_solids.md, recommended defaults 5).
+/// (experiments_solids default 5).
 double push_of(const SolidSeed& seed, const SolidBody& body, const ContactConstants& constants) {
   if (constants.spec.push > 0) return constants.spec.push;
   const double ratio = boundary_edge(seed, body) / constants.dx;

@@ -9,9 +9,9 @@
 
 /// \file
 /// Contact of hybrid solids (Han 2019, sec. 4): samples of boundaries meet through fields on a grid, one for each body,
-/// and give the impulses they find to the vertices of their triangles. The balanced form is that of
-/// experiments_solids.md: every sample against the fields of the other bodies, with a gap test, and what it takes is
-/// given to the other body through the grid, so that each pair keeps its momentum exactly.
+/// and give the impulses they find to the vertices of their triangles. The balanced form is that of experiments_solids
+/// "Contact form C": every sample against the fields of the other bodies, with a gap test, and what it takes is given
+/// to the other body through the grid, so that each pair keeps its momentum exactly.
 ///
 /// Most samples are near nothing. Bins know the box that their samples are in, and only those near another field's are
 /// summed; a body meets itself only where normals around a bin may oppose each other. What is left out adds nothing.

@@ -85,7 +85,7 @@ struct OrderBin {
   }
 };
 
-/// Velocity gradient of the tet behind a sample (formulas D.4): C = [v_k - v_0] Ds^-1; none of a flat one.
+/// Velocity gradient of the tet behind a sample (theory D.4): C = [v_k - v_0] Ds^-1; none of a flat one.
 template <class Real>
 TRIBO_HD Mat<Real, 3> gradient_behind(const SamplesView<Real>& samples, const FieldView<const Index, 4>& tet, Index t) {
   Mat<Real, 3> Ds, Dv;

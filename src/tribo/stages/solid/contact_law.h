@@ -4,7 +4,7 @@
 #include "tribo/math/small.h"
 
 /// \file
-/// What a sample does when it meets another body (experiments_solids.md, "Contact form C").
+/// What a sample does when it meets another body (experiments_solids "Contact form C").
 
 namespace tribo {
 

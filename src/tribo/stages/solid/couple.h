@@ -26,7 +26,7 @@ template <class Real>
 void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real>& fields,
                     CouplingWorkspace<Real>& work);
 
-/// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of formulas G): the
+/// Contact between bodies and particles, node by node (Han 2019, sec. 7, with the corrections of theory G): the
 /// particles' grid after its own forces meets the fields of the bodies, one body after the other, where the gap between
 /// them is no more than the rest offset of bodies, or would be after this step. Changes the
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each

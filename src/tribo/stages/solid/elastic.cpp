@@ -6,7 +6,7 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 /// Forces of a pack of tets on their corners (Han 2019, eq. 13): H = -V P(F) Bm^T, F = Ds Bm; and how long a step they
-/// bear (experiments_solids.md, Q9). With w the frequency of the element, w^2 = stiffness / (rho h^2), and
+/// bear (experiments_solids Q9). With w the frequency of the element, w^2 = stiffness / (rho h^2), and
 /// b = 2 eta / (rho h^2), symplectic Euler with the damping of the step's start is stable for dt < 1/(sqrt(w^2 + b^2) +
 /// b) in the units of Q9, of which half is taken.
 template <class Real, class Law>

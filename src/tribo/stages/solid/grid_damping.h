@@ -22,7 +22,7 @@ struct GridDampingWorkspace {
   }
 };
 
-/// Velocities of bodies that have a damping grid to that grid and back (formulas D.2, step 1b): APIC with quadratic
+/// Velocities of bodies that have a damping grid to that grid and back (theory D.2, step 1b): APIC with quadratic
 /// weights, of which RPIC keeps skew(C) + (1 - nu) sym(C) (Jiang 2017, eq. 2). Each body has the grid to itself, as
 /// fine as its mesh. Keeps momentum, and angular momentum with the affine part, of bodies none of whose vertices is
 /// driven. The state keeps its C until the step is taken.

@@ -7,14 +7,14 @@
 #include "tribo/stages/solid/tets.h"
 
 /// \file
-/// Backward Euler on meshes (formulas D.5). With v* = v + dt g, the velocities v_lag are where
+/// Backward Euler on meshes (theory D.5). With v* = v + dt g, the velocities v_lag are where
 ///   M (v - v*) = dt f(x + dt v),
-/// f at the end of the step, damping with the turns of its start. Newton's method with the projected derivative of B.3,
-/// its linear systems by conjugate gradients without a matrix, a line search along the slope as in stages/implicit.cpp
-/// and for the same reason. The preconditioner is the inverse of the system's 3 x 3 blocks on the diagonal: in graded
-/// meshes masses differ by more than stiffnesses. What it leaves of a free body's momentum when iterations end early is
-/// put right at the end, exactly, since moving a body as a whole strains nothing; and with it the angular momentum,
-/// which backward Euler itself does not keep (formulas D.5), by turning the body as a whole.
+/// f at the end of the step, damping with the turns of its start. Newton's method with the projected derivative of
+/// theory B.3, its linear systems by conjugate gradients without a matrix, a line search along the slope as in
+/// stages/implicit.cpp and for the same reason. The preconditioner is the inverse of the system's 3 x 3 blocks on the
+/// diagonal: in graded meshes masses differ by more than stiffnesses. What it leaves of a free body's momentum when
+/// iterations end early is put right at the end, exactly, since moving a body as a whole strains nothing; and with it
+/// the angular momentum, which backward Euler itself does not keep (theory D.5), by turning the body as a whole.
 ///
 /// Vectors over vertices are momenta or velocities, norms of momentum over mass: |w|^2 = sum m w^2, [kg m^2/s^2].
 

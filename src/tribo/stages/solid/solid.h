@@ -84,7 +84,7 @@ template <class Real>
 void elastic_step(Exec& ex, const SolidConstants<Real>& constants, const SolidMesh<Real>& mesh, double time, double dt,
                   SolidState<Real>& state, ElasticWorkspace<Real>& work);
 
-/// The same by backward Euler (formulas D.5): forces at the positions x + dt v_lag.
+/// The same by backward Euler (theory D.5): forces at the positions x + dt v_lag.
 template <class Real>
 ImplicitReport solve_elastic(Exec& ex, const SolidConstants<Real>& constants, const SolidMesh<Real>& mesh,
                              const ImplicitSpec& settings, double time, double dt, SolidState<Real>& state,

@@ -150,7 +150,7 @@ TRIBO_HD Mat<T, 3> stretching_part(const Mat<T, 3>& F, const Sym<T, 3>& B, const
   return part;
 }
 
-/// Largest eigenvalue of dP/dF, or a little more (formulas B.3); what drives away instead of back sets no limit to
+/// Largest eigenvalue of dP/dF, or a little more (theory B.3); what drives away instead of back sets no limit to
 /// steps.
 template <class T>
 TRIBO_HD T largest_stiffness(const PrincipalForce<T, 3>& force, const Vec<T, 3>& s) {
