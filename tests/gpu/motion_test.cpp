@@ -8,6 +8,7 @@
 #include "cloud.h"
 #include "device.h"
 #include "snapshot.h"
+#include "tribo/models/all.h"
 #include "tribo/scene/reader.h"
 
 /// \file

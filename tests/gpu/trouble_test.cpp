@@ -9,6 +9,7 @@
 #include "device.h"
 #include "snapshot.h"
 #include "tribo/core/errors.h"
+#include "tribo/models/all.h"
 #include "tribo/scene/reader.h"
 
 /// \file

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tribo/models/all.h"
 #include "tribo/setup/rods.h"
 #include "tribo/stages/rod/rod.h"
 

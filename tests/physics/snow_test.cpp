@@ -2,6 +2,7 @@
 
 #include "clumps.h"
 #include "scene_text.h"
+#include "tribo/models/all.h"
 #include "tribo/models/law.h"
 
 /// \file

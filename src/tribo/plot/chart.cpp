@@ -343,11 +343,11 @@ class Drawing {
 }  // namespace
 
 Stroke curve_stroke(std::size_t k) {
-  struct Look {
+  struct Pen {
     const char* color;
     const char* dash;
   };
-  constexpr std::array<Look, 6> looks = {{{"#0072b2", ""},
+  constexpr std::array<Pen, 6> looks = {{{"#0072b2", ""},
                                           {"#d55e00", "10 5"},
                                           {"#009e73", "12 4 3 4"},
                                           {"#cc79a7", "3 4"},

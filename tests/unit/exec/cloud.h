@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tribo/models/all.h"
-#include "tribo/stages/stages.h"
+#include "tribo/stages/law_stages.h"
 
 namespace tribo::TRIBO_BACKEND::test {
 
@@ -41,8 +41,7 @@ struct Cloud {
     constants.dx = Real(dx);
     state.particles.poly.used = false;
     constants.gravity = Vec<Real, 3>::zero();
-    constants.laws = {FixedCorotated<Real>{Real(mu), Real(lambda), Real(0)},
-                      FixedCorotated<Real>{Real(mu), Real(lambda), Real(0)}};
+    constants.laws.assign(2, stages_of_any<Real, 3>(FixedCorotated<double>{mu, lambda, 0}));
     constants.densities = {1000, 500};
     const std::vector<Real> inverse_density = {Real(1) / 1000, Real(1) / 500};
     copy_to_device(ex, inverse_density.data(), work.inverse_density, 2);

@@ -120,7 +120,7 @@ std::vector<ObjectSums> plain_sums(Simulation& simulation) {
     for (int k = 0; k < D * D; ++k) (&strain.F.m[0][0])[k] = Fs[static_cast<std::size_t>(k)][i];
     for (int k = 0; k < 2; ++k) strain.history[k] = histories[static_cast<std::size_t>(k)][i];
     const auto psi = std::visit([&](const auto& law) { return static_cast<double>(law.energy(strain)); },
-                                cast_variant<Real>(material.law));
+                                cast_variant<Real>(*material.law));
     one.elastic = one.mass / material.density * psi;
     one.gravity = -one.mass * dot(scene.gravity, x);
     one.low = one.high = x;

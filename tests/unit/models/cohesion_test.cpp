@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "strains.h"
+#include "tribo/models/all.h"
 
 /// \file
 /// What cohesion adds to Drucker-Prager sand (laws_test.cpp tests it dry).

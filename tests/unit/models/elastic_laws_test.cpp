@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "strains.h"
+#include "tribo/models/all.h"
 
 /// \file
 /// What the elastic laws promise beyond what every law does (laws_test.cpp).

@@ -16,7 +16,7 @@
 #include "strains.h"
 
 /// \file
-/// Every listed law in float and double with random parameters: the cases of tests that hold for all of them.
+/// Any law in float and double with random parameters: the cases of tests that hold for all of them.
 
 namespace tribo::test {
 
@@ -40,21 +40,17 @@ class LawParams : public RandomParams {
   std::mt19937 random_;
 };
 
-/// One law in one precision, by its place in the list.
-template <std::size_t I, class Scalar>
+/// One law in one precision.
+template <template <class> class LawOf, class Scalar>
 struct Case {
   using Real = Scalar;
-  using Law = std::variant_alternative_t<I, ParticleLaw<Scalar>>;
-  using DoubleLaw = std::variant_alternative_t<I, ParticleLaw<double>>;
+  using Law = LawOf<Scalar>;
+  using DoubleLaw = LawOf<double>;
 };
-template <class List>
-struct AllCases;
-template <std::size_t... I>
-struct AllCases<std::index_sequence<I...>> {
-  using Types = ::testing::Types<Case<I, double>..., Case<I, float>...>;
-  using Doubles = ::testing::Types<Case<I, double>...>;
-};
-using Listed = AllCases<std::make_index_sequence<std::variant_size_v<ParticleLaw<double>>>>;
+template <template <class> class LawOf>
+using BothPrecisions = ::testing::Types<Case<LawOf, double>, Case<LawOf, float>>;
+template <template <class> class LawOf>
+using InDouble = ::testing::Types<Case<LawOf, double>>;
 struct CaseName {
   template <class C>
   static std::string GetName(int) {

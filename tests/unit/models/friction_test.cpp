@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "strains.h"
+#include "tribo/models/all.h"
 
 /// \file
 /// How much friction the laws of grains have, in the tests that soil mechanics knows, and that it does not depend on

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "strains.h"
+#include "tribo/models/all.h"
 
 /// \file
 /// What the plastic laws promise beyond what every law does (laws_test.cpp). Dry sand is tested there, wet sand in

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tribo/models/all.h"
+#include "tribo/models/step_force.h"
 #include "tribo/scene/json_reader.h"
 
 /// \file

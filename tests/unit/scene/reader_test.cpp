@@ -11,6 +11,7 @@
 #include "example_scene.h"
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
+#include "tribo/models/all.h"
 #include "tribo/scene/data_path.h"
 #include "tribo/scene/json_reader.h"
 #include "tribo/scene/presets.h"
@@ -54,10 +55,10 @@ TEST(SceneReader, FillsTheStructs) {
   EXPECT_EQ(scene.materials[0].density, 1600);
   EXPECT_EQ(scene.materials[2].name, "a/b~c");
   EXPECT_EQ(scene.materials[3].name, "water");  // named by an object only
-  const auto* elastic = std::get_if<FixedCorotated<double>>(&scene.materials[2].law);
+  const auto* elastic = std::get_if<FixedCorotated<double>>(&*scene.materials[2].law);
   ASSERT_NE(elastic, nullptr);
   EXPECT_EQ(elastic->mu, shear_modulus(5e4, 0.1));
-  EXPECT_TRUE(std::holds_alternative<MohrCoulomb<double>>(scene.materials[1].law));
+  EXPECT_TRUE(std::holds_alternative<MohrCoulomb<double>>(*scene.materials[1].law));
 
   ASSERT_EQ(scene.objects.size(), 5u);
   EXPECT_EQ(std::get<TaylorGreenField>(scene.objects[0].velocity_field->field).wavelength, 0.2);
@@ -131,7 +132,7 @@ TEST(SceneReader, ResolvedSceneResolvesToItself) {
   ASSERT_EQ(once.materials.size(), twice.materials.size());
   for (std::size_t i = 0; i < once.materials.size(); ++i) {
     EXPECT_EQ(once.materials[i].name, twice.materials[i].name);
-    EXPECT_EQ(once.materials[i].law.index(), twice.materials[i].law.index());
+    EXPECT_EQ((*once.materials[i].law).index(), (*twice.materials[i].law).index());
   }
   EXPECT_EQ(std::get<Sphere<double>>(twice.objects[2].shape).radius, 1.0 / 3);
   EXPECT_EQ(once.resolved_json.find("preset"), std::string::npos);

@@ -62,11 +62,13 @@ std::shared_ptr<LawStages<Real, D>> stages_of(const Law& law) {
   return std::make_shared<LawStagesOf<Real, D, Law>>(law);
 }
 
+}  // namespace tribo::TRIBO_BACKEND
+
 /// What the file of a law holds.
 #define TRIBO_LAW_STAGES(Law)                                                              \
+  namespace TRIBO_BACKEND {                                                                \
   template std::shared_ptr<LawStages<float, 2>> stages_of<float, 2>(const Law<float>&);    \
   template std::shared_ptr<LawStages<float, 3>> stages_of<float, 3>(const Law<float>&);    \
   template std::shared_ptr<LawStages<double, 2>> stages_of<double, 2>(const Law<double>&); \
-  template std::shared_ptr<LawStages<double, 3>> stages_of<double, 3>(const Law<double>&);
-
-}  // namespace tribo::TRIBO_BACKEND
+  template std::shared_ptr<LawStages<double, 3>> stages_of<double, 3>(const Law<double>&); \
+  }

@@ -1,3 +1,5 @@
+#pragma once
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "every_law.h"
+#include "every_law_promises.h"
 #include "tribo/models/step_force.h"
 
 /// \file
@@ -14,18 +16,25 @@
 /// is its derivative, and that the tangent is never indefinite.
 
 namespace tribo {
+
+// The file of a law includes no other.
+template <class Real>
+struct Grains;
+template <class Real>
+struct Snow;
+
 namespace {
 
 using namespace test;
 
 template <class C>
 class StepForceOf : public ::testing::Test {};
-TYPED_TEST_SUITE(StepForceOf, Listed::Types, CaseName);
+TYPED_TEST_SUITE_P(StepForceOf);
 template <class C>
 class StepForceInDouble : public ::testing::Test {};
-TYPED_TEST_SUITE(StepForceInDouble, Listed::Doubles, CaseName);
+TYPED_TEST_SUITE_P(StepForceInDouble);
 
-constexpr int trials = 200;
+constexpr int force_trials = 200;
 constexpr double time_step = 0.05;
 
 template <class Law>
@@ -68,12 +77,12 @@ bool is_positive(Square a, double margin) {
 
 /// S is P F^T of the strain before the step, so that S (I + G)^T is the Kirchhoff stress after it; where only the
 /// volume counts, (1 + tr G) S.
-TYPED_TEST(StepForceOf, IsTheStressAfterTheStep) {
+TYPED_TEST_P(StepForceOf, IsTheStressAfterTheStep) {
   using Real = typename TypeParam::Real;
   for_random_laws<TypeParam>([]<int D>(const auto& any_law, const auto& any_exact, std::mt19937_64& random) {
     const auto law = without_viscosity(any_law);
     const auto exact = without_viscosity(any_exact);
-    for (int k = 0; k < trials; ++k) {
+    for (int k = 0; k < force_trials; ++k) {
       Strain<Real, D> strain = cast_strain<Real>(random_strain<D>(exact, random));
       const Mat<Real, D> G = cast_matrix<Real>(random_matrix<D>(random) * (k % 2 ? 0.05 : 0.002));
       const StepForce<Real, D> force = step_force(law, G, strain, Real(time_step));
@@ -94,7 +103,7 @@ TYPED_TEST(StepForceOf, IsTheStressAfterTheStep) {
 
 /// Central differences of S where they exist on both sides alike. Laws whose flow is not associated (sand in the cone,
 /// snow beyond its limits) leave out a part that is not symmetric: those are compared while they are elastic.
-TYPED_TEST(StepForceInDouble, TangentIsTheDerivative) {
+TYPED_TEST_P(StepForceInDouble, TangentIsTheDerivative) {
   for_random_laws<TypeParam>([]<int D>(const auto& any_law, const auto&, std::mt19937_64& random) {
     const auto law = without_viscosity(any_law);  // it would hide what is taken as 0
     using Law = std::decay_t<decltype(law)>;
@@ -102,7 +111,7 @@ TYPED_TEST(StepForceInDouble, TangentIsTheDerivative) {
     constexpr int N = D * D;
     constexpr double size = 1e-6;
     int compared = 0, exact = 0;  // the latter where nothing had to be taken as 0
-    for (int k = 0; k < trials; ++k) {
+    for (int k = 0; k < force_trials; ++k) {
       // Only in tension does nothing have to be taken as 0: pressure makes turning unstable.
       const bool pulled = k % 4 == 0;
       const Strain<double, D> strain = pulled ? rest<Law, D, double>(law) : random_strain<D>(law, random);
@@ -150,17 +159,17 @@ TYPED_TEST(StepForceInDouble, TangentIsTheDerivative) {
       ++exact;
       ASSERT_LE(largest(gap), small) << "trial " << k;
     }
-    EXPECT_GT(compared, trials / 40);
+    EXPECT_GT(compared, force_trials / 40);
     if constexpr (!VolumeLaw<Law, double> && !std::is_base_of_v<Grains<double>, Law>) EXPECT_GT(exact, 0);
   });
 }
 
 /// Viscosity adds its own stress and derivative, linear in G and stronger in shorter steps.
-TYPED_TEST(StepForceInDouble, ViscosityIsImplicit) {
+TYPED_TEST_P(StepForceInDouble, ViscosityIsImplicit) {
   if constexpr (Viscous<typename TypeParam::Law>) {
     for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
       const auto elastic = without_viscosity(law);
-      for (int k = 0; k < trials; ++k) {
+      for (int k = 0; k < force_trials; ++k) {
         const Strain<double, D> strain = random_strain<D>(law, random);
         const Mat<double, D> G = random_matrix<D>(random) * 0.03;
         const StepForce<double, D> all = step_force(law, G, strain, time_step);
@@ -180,7 +189,7 @@ TYPED_TEST(StepForceInDouble, ViscosityIsImplicit) {
 }
 
 /// Also where no simulation should go.
-TYPED_TEST(StepForceOf, TangentIsNeverIndefinite) {
+TYPED_TEST_P(StepForceOf, TangentIsNeverIndefinite) {
   using Real = typename TypeParam::Real;
   for_random_laws<TypeParam>([]<int D>(const auto& law, const auto&, std::mt19937_64& random) {
     for (const Mat<double, D>& extreme : extreme_gradients<D>(random)) {
@@ -196,13 +205,13 @@ TYPED_TEST(StepForceOf, TangentIsNeverIndefinite) {
   });
 }
 
-TYPED_TEST(StepForceOf, PacksHaveTheBitsOfScalars) {
+TYPED_TEST_P(StepForceOf, PacksHaveTheBitsOfScalars) {
   using Real = typename TypeParam::Real;
   for_random_laws<TypeParam>([]<int D>(const auto& law, const auto& exact, std::mt19937_64& random) {
     using T = default_lanes<Real>;
     constexpr int W = lane_count<T>;
     const auto extremes = extreme_gradients<D>(random);
-    for (int k = 0; k < trials / 4; ++k) {
+    for (int k = 0; k < force_trials / 4; ++k) {
       std::array<Strain<Real, D>, W> strain;
       std::array<Mat<Real, D>, W> G;
       Strain<T, D> pack;
@@ -228,5 +237,15 @@ TYPED_TEST(StepForceOf, PacksHaveTheBitsOfScalars) {
   });
 }
 
+REGISTER_TYPED_TEST_SUITE_P(StepForceOf, IsTheStressAfterTheStep, TangentIsNeverIndefinite, PacksHaveTheBitsOfScalars);
+REGISTER_TYPED_TEST_SUITE_P(StepForceInDouble, TangentIsTheDerivative, ViscosityIsImplicit);
+
 }  // namespace
 }  // namespace tribo
+
+/// What the file of a law holds.
+#define TRIBO_TEST_LAW(Law)                                                                    \
+  INSTANTIATE_TYPED_TEST_SUITE_P(Law, EveryLaw, test::BothPrecisions<Law>, test::CaseName);    \
+  INSTANTIATE_TYPED_TEST_SUITE_P(Law, EveryLawInDouble, test::InDouble<Law>, test::CaseName);  \
+  INSTANTIATE_TYPED_TEST_SUITE_P(Law, StepForceOf, test::BothPrecisions<Law>, test::CaseName); \
+  INSTANTIATE_TYPED_TEST_SUITE_P(Law, StepForceInDouble, test::InDouble<Law>, test::CaseName);
