@@ -158,13 +158,18 @@ template <class Real, int D>
 Index g2p(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// P2G and the first half of G2P for any kernel, modes and force: particles have moved, their velocity gradients wait
-/// in the workspace for their laws. The fast kernels do the same for the schemes they know.
+/// in the workspace for `deform`. The fast kernels do the same for the schemes they know.
 template <class Real, int D>
 void scatter_any(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& state, double dt,
                  Array<NodePack<Real>>& arenas, Workspace<Real, D>& work);
 template <class Real, int D>
 void gather_any(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                 Workspace<Real, D>& work);
+
+/// Strain and stress of every particle after a step with the velocity gradients in the workspace. Sets the state's
+/// speed and wave speed; returns as g2p does.
+template <class Real, int D>
+Index deform(Exec& ex, const Constants<Real, D>& constants, double dt, State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Brings particles that are too deep beyond a collider back to the depth that contact at nodes cannot avoid. Moves
 /// positions only: an impulse taken here would be one without its friction. Returns the longest way along an axis [m],

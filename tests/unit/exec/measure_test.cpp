@@ -10,6 +10,7 @@
 
 #include "tribo/core/cast_numbers.h"
 #include "tribo/math/spline.h"
+#include "tribo/models/all.h"
 #include "tribo/simulation.h"
 #include "tribo/transfer/kernels.h"
 #include "tribo/transfer/modes.h"
