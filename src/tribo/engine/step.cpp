@@ -131,11 +131,13 @@ template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
                Workspace<Real, D>& work, Index& bad, SolveReport& solve, StrandReport& strands) {
+  [[maybe_unused]] bool packed = false;
+  if constexpr (steps_packed)
+    packed = !model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work);
+  // Asked only now: packing sorts, and a sink may have taken the last particle then.
   const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices, rods};
-  if constexpr (steps_packed) {
-    if (!model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work))
-      return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
-  }
+  if constexpr (steps_packed)
+    if (packed) return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
   const bool particles = state.count > 0 || !meshes.any();
   if (particles && (state.bin_count == 0 || state.drift > drift_limit)) sort_particles(ex, constants, state, work);
   if (particles && !work.grid_valid) build_grid(ex, constants, state, work);
