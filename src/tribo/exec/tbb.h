@@ -128,7 +128,7 @@ class Array {
       std::free(data_);
       data_ = nullptr;
       capacity_ = 0;
-      const std::size_t grown = size_ == 0 ? wanted : wanted + wanted / 4;
+      const std::size_t grown = std::exchange(size_, 0) == 0 ? wanted : wanted + wanted / 4;
       const std::size_t byte_count = ((grown * sizeof(T) + 64) / 64 + 1) * 64;
       data_ = static_cast<T*>(std::aligned_alloc(64, byte_count));
       if (data_ == nullptr)
