@@ -68,7 +68,7 @@ class Engine {
   virtual StepReport step(double until) = 0;
 
   /// What the next substep's dt would be, without taking it.
-  virtual StepReport next_dt(double until) = 0;
+  virtual StepReport next_dt(double until) const = 0;
 
   virtual std::vector<ObjectSums> measure() = 0;
   /// What observers see now. With `later`, columns may be left on the device for another thread to bring, which must do
