@@ -64,7 +64,8 @@ class Engine {
   virtual double time() const = 0;
   virtual std::int64_t step_count() const = 0;
 
-  /// One substep, which ends at `until` at the latest. Throws DivergedError.
+  /// One substep, which ends at `until` at the latest. Throws DivergedError; DeviceError where memory is short, with the
+  /// state as it was unless it is a LostStepError.
   virtual StepReport step(double until) = 0;
 
   /// What the next substep's dt would be, without taking it.

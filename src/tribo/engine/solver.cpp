@@ -377,6 +377,8 @@ StepReport Solver<Real, D>::step(double until) {
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
+  } catch (const LostStepError&) {
+    throw;
   } catch (const DeviceError&) {  // no memory; the state must be what it was
     if constexpr (D == 3) {
       vertices_.undo(exec_, state_, work_);

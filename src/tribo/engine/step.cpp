@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/core/errors.h"
 #include "tribo/engine/solver.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -12,6 +13,16 @@ constexpr double drift_limit = drift_cells * 0.99;
 /// How often a step that does not converge, or has strands pass through each other, is tried again with half its
 /// length.
 constexpr int most_rejections = 5;
+
+/// What remains of a step once something has moved for good.
+template <class Rest>
+void finish_moved(const Rest& rest) {
+  try {
+    rest();
+  } catch (const DeviceError& error) {
+    throw LostStepError(error.what());
+  }
+}
 
 /// Meshes and strands in one step with the particles of the same dimension.
 template <class Real, int D>
@@ -119,8 +130,10 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
     state.drift = 0;
     if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
-    meshes.finish(colliders, dt, strands);
-    meshes.follow_particles(state, work);
+    finish_moved([&] {  // particles have
+      meshes.finish(colliders, dt, strands);
+      meshes.follow_particles(state, work);
+    });
     return dt;
   }
 }
@@ -186,15 +199,22 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     dt *= 0.5;
   }
   const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-  if (particles) {
-    bad = g2p(ex, constants, dt, state, work);
-    // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
-    // says.
-    state.drift += fastest * dt / model.dx + work.rounding;
-    if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
-  }
-  meshes.finish(colliders, dt, strands);
-  meshes.follow_particles(state, work);
+  const auto finish = [&] {
+    if (particles) {
+      bad = g2p(ex, constants, dt, state, work);
+      // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
+      // says.
+      state.drift += fastest * dt / model.dx + work.rounding;
+      if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
+    }
+    meshes.finish(colliders, dt, strands);
+    meshes.follow_particles(state, work);
+  };
+  // Contact of bodies takes memory before they move: where nothing else has moved, it can be taken back.
+  if (particles || meshes.hairy())
+    finish_moved(finish);
+  else
+    finish();
   return dt;
 }
 
