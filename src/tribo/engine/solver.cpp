@@ -368,7 +368,7 @@ StepReport Solver<Real, D>::step(double until) {
     report_runaway((state_.speed < fastest ? "a vertex has reached " : "a particle has reached ") +
                    std::to_string(fastest) +
                    " m/s, a hundred times the speed of sound in the materials and of anything that drives them");
-  Index bad = Workspace<Real, D>::none;
+  Index bad = no_index;
   double taken = 0;
   try {
     const StepScope scope(exec_);
@@ -388,11 +388,11 @@ StepReport Solver<Real, D>::step(double until) {
     rods_.bundle.undo();
     throw;
   }
-  if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
+  if (bad != no_index) report_bad_particle(bad, taken, report.limit);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
-    if (meshes->bad != Workspace<Real, D>::none) report_bad_vertex(*meshes, taken, report.limit);
-  if (rods_.bad >= 0) report_bad_strand(taken, report.limit);
-  if (vertices_.curves.bad >= 0) report_bad_curve(taken, report.limit);
+    if (meshes->bad != no_index) report_bad_vertex(*meshes, taken, report.limit);
+  if (rods_.bad != no_index) report_bad_strand(taken, report.limit);
+  if (vertices_.curves.bad != no_index) report_bad_curve(taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";
