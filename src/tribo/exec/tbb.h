@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -319,6 +320,9 @@ struct Team {
 
 /// The CPU sees by itself what a loop will read next: nothing need be fetched into a team's memory before it is used.
 inline constexpr bool fetches_ahead = false;
+
+/// Number of the lowest bit that is set; one must be.
+TRIBO_HD int lowest_bit(std::uint64_t bits) { return __builtin_ctzll(bits); }
 
 TRIBO_HD void end_batch() {}
 template <int Later>

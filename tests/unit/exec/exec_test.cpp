@@ -163,6 +163,13 @@ TEST(RadixSorter, IsAStableSort) {
   }
 }
 
+TEST(LowestBit, IsTheFirstThatIsSet) {
+  for (int bit = 0; bit < 64; ++bit) {
+    EXPECT_EQ(lowest_bit(std::uint64_t{1} << bit), bit);
+    EXPECT_EQ(lowest_bit(~std::uint64_t{0} << bit), bit);
+  }
+}
+
 TEST(Array, GrowsAndKeepsItsMemory) {
   Array<double> a;
   EXPECT_EQ(a.size(), 0);
