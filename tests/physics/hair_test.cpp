@@ -279,6 +279,20 @@ TEST(Hair, ResumesWithTheSameBytes) {
   EXPECT_GT(contacts, 0);
 }
 
+/// Promise: to ask for the next step is not to take it: nothing that evolves is changed, also where the pace of strands
+/// remembers the step before.
+TEST(Hair, AskingForTheNextStepChangesNothing) {
+  Simulation simulation = simulate(shaken);
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t before = simulation.state_hash();
+    const StepReport next = simulation.engine().next_dt(simulation.frame_time(simulation.frame() + 1));
+    EXPECT_GT(next.dt, 0);
+    EXPECT_EQ(simulation.state_hash(), before);
+    EXPECT_EQ(simulation.engine().next_dt(simulation.frame_time(simulation.frame() + 1)).dt, next.dt);
+    simulation.step();
+  }
+}
+
 TEST(Hair, SameBytesForAnyNumberOfThreads) {
   std::uint64_t hash[2];
   for (int t = 0; t < 2; ++t) {

@@ -48,6 +48,13 @@ class DeviceError : public Error {
   explicit DeviceError(const std::string& message) : Error(ExitCode::device, message) {}
 };
 
+/// Memory ran out after a part of the simulation had moved: the step can be neither finished nor taken back, and the
+/// state is none to go on from.
+class LostStepError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// The simulation left the world of finite numbers or reasonable speeds.
 class DivergedError : public Error {
  public:

@@ -9,6 +9,9 @@ namespace tribo {
 /// particles are beyond any machine's memory.
 using Index = std::int32_t;
 
+/// None, where the lowest index of some kind is looked for: higher than any.
+inline constexpr Index no_index = 0x7fffffff;
+
 /// Number of items in an array. Nodes of all arenas can outnumber what Index counts.
 using Size = std::int64_t;
 

@@ -11,7 +11,7 @@ template <class Real>
 class CurveParticles {
  public:
   RodSystem<Real> strands;  ///< bending and twist, in explicit steps
-  Index bad = -1;           ///< first element that is no longer finite
+  Index bad = no_index;     ///< first element that is no longer finite
 
   void load(Exec& ex, const Model& model, const ParticleSeed& seed);
   bool empty() const { return mesh_.vertices == 0; }

@@ -64,11 +64,12 @@ class Engine {
   virtual double time() const = 0;
   virtual std::int64_t step_count() const = 0;
 
-  /// One substep, which ends at `until` at the latest. Throws DivergedError.
+  /// One substep, which ends at `until` at the latest. Throws DivergedError; DeviceError where memory is short, with the
+  /// state as it was unless it is a LostStepError.
   virtual StepReport step(double until) = 0;
 
   /// What the next substep's dt would be, without taking it.
-  virtual StepReport next_dt(double until) = 0;
+  virtual StepReport next_dt(double until) const = 0;
 
   virtual std::vector<ObjectSums> measure() = 0;
   /// What observers see now. With `later`, columns may be left on the device for another thread to bring, which must do

@@ -29,7 +29,7 @@ class RodSystem {
   VolumeWork<Real> volume_work;
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
-  Index bad = -1;                ///< first vertex that is no longer finite
+  Index bad = no_index;          ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const RodSeed& seed);
   bool empty() const { return mesh.vertices == 0; }

@@ -23,8 +23,8 @@ class SolidSystem {
   ContactWorkspace<Real> contact;
   CouplingWorkspace<Real> coupling;
   GridDampingWorkspace<Real> grid_damping;
-  ContactCounts contacts;                ///< of the last step
-  Index bad = Workspace<Real, 3>::none;  ///< first vertex that is no longer finite
+  ContactCounts contacts;  ///< of the last step
+  Index bad = no_index;    ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const SolidSeed& seed);
   bool empty() const { return mesh.vertices == 0; }

@@ -265,7 +265,7 @@ void Solver<Real, D>::emit_layer(std::size_t e) {
 /// viscosity, colliders, the user's maximum; then the frame's end, without leaving a sliver. Implicit steps know
 /// neither waves nor viscosity.
 template <class Real, int D>
-StepReport Solver<Real, D>::next_dt(double until) {
+StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
   const TimeSpec& time = model_.time;
   StepReport report{time.dt_max, "dt_max", {}, {}};
   const auto bound = [&](double dt, const char* reason) {
@@ -334,7 +334,7 @@ StepReport Solver<Real, D>::next_dt(double until) {
     const double speed = collider.motion.max_speed(state_.time, report.dt, radius_of(collider));
     if (speed > 0) bound(way_of_colliders / speed, "collider");
   }
-  if (!rods_.empty()) report.dt = rods_.state.pace = next_pace(rods_.state.pace, report.dt, time.dt_max);
+  if (!rods_.empty()) report.dt = pace = next_pace(pace, report.dt, time.dt_max);
   const double left = until - state_.time;
   if (left <= report.dt) {
     report = {left, "frame", {}, {}};
@@ -349,11 +349,17 @@ StepReport Solver<Real, D>::next_dt(double until) {
 }
 
 template <class Real, int D>
+StepReport Solver<Real, D>::next_dt(double until) const {
+  double pace = rods_.state.pace;  // is remembered by steps that are taken
+  return bounded_dt(until, pace);
+}
+
+template <class Real, int D>
 StepReport Solver<Real, D>::step(double until) {
   emit();
   for (const SinkSpec& sink : model_.sinks)  // or one that works for less than a step would take nothing
     if (sink.from > state_.time) until = std::min(until, sink.from);
-  StepReport report = next_dt(until);
+  StepReport report = bounded_dt(until, rods_.state.pace);
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
     report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
@@ -362,7 +368,7 @@ StepReport Solver<Real, D>::step(double until) {
     report_runaway((state_.speed < fastest ? "a vertex has reached " : "a particle has reached ") +
                    std::to_string(fastest) +
                    " m/s, a hundred times the speed of sound in the materials and of anything that drives them");
-  Index bad = Workspace<Real, D>::none;
+  Index bad = no_index;
   double taken = 0;
   try {
     const StepScope scope(exec_);
@@ -371,6 +377,8 @@ StepReport Solver<Real, D>::step(double until) {
     state_.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
+  } catch (const LostStepError&) {
+    throw;
   } catch (const DeviceError&) {  // no memory; the state must be what it was
     if constexpr (D == 3) {
       vertices_.undo(exec_, state_, work_);
@@ -380,11 +388,11 @@ StepReport Solver<Real, D>::step(double until) {
     rods_.bundle.undo();
     throw;
   }
-  if (bad != Workspace<Real, D>::none) report_bad_particle(bad, taken, report.limit);
+  if (bad != no_index) report_bad_particle(bad, taken, report.limit);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
-    if (meshes->bad != Workspace<Real, D>::none) report_bad_vertex(*meshes, taken, report.limit);
-  if (rods_.bad >= 0) report_bad_strand(taken, report.limit);
-  if (vertices_.curves.bad >= 0) report_bad_curve(taken, report.limit);
+    if (meshes->bad != no_index) report_bad_vertex(*meshes, taken, report.limit);
+  if (rods_.bad != no_index) report_bad_strand(taken, report.limit);
+  if (vertices_.curves.bad != no_index) report_bad_curve(taken, report.limit);
   if (taken < report.dt) {
     report.dt = taken;
     report.limit = "retry";

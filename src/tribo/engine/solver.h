@@ -21,7 +21,7 @@ class Solver final : public Engine {
   double time() const override { return state_.time; }
   std::int64_t step_count() const override { return state_.step; }
   StepReport step(double until) override;
-  StepReport next_dt(double until) override;
+  StepReport next_dt(double until) const override;
   std::vector<ObjectSums> measure() override;
   RawFrame frame(int number, bool later) override;
   EngineCounts counts() const override;
@@ -39,6 +39,8 @@ class Solver final : public Engine {
   [[noreturn]] void report_bad_strand(double dt, const char* limit);
   [[noreturn]] void report_bad_curve(double dt, const char* limit);
   [[noreturn]] void report_runaway(const std::string& what);
+  /// The next step's dt; `pace` is that of the last one's strands, and becomes the next one's.
+  StepReport bounded_dt(double until, double& pace) const;
   void upload(const ParticleSeed& seed, const std::vector<Index>& group);
   void follow_particles();
   void visit_flows(const ArrayVisitor& visit) const;

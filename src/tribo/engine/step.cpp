@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tribo/core/errors.h"
 #include "tribo/engine/solver.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -12,6 +13,16 @@ constexpr double drift_limit = drift_cells * 0.99;
 /// How often a step that does not converge, or has strands pass through each other, is tried again with half its
 /// length.
 constexpr int most_rejections = 5;
+
+/// What remains of a step once something has moved for good.
+template <class Rest>
+void finish_moved(const Rest& rest) {
+  try {
+    rest();
+  } catch (const DeviceError& error) {
+    throw LostStepError(error.what());
+  }
+}
 
 /// Meshes and strands in one step with the particles of the same dimension.
 template <class Real, int D>
@@ -119,8 +130,10 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
     state.drift = 0;
     if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
-    meshes.finish(colliders, dt, strands);
-    meshes.follow_particles(state, work);
+    finish_moved([&] {  // particles have
+      meshes.finish(colliders, dt, strands);
+      meshes.follow_particles(state, work);
+    });
     return dt;
   }
 }
@@ -131,11 +144,13 @@ template <class Real, int D>
 double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants, double dt, State<Real, D>& state,
                SolidSystem<Real>& solids, VertexParticles<Real>& vertices, RodSystem<Real>& rods,
                Workspace<Real, D>& work, Index& bad, SolveReport& solve, StrandReport& strands) {
+  [[maybe_unused]] bool packed = false;
+  if constexpr (steps_packed)
+    packed = !model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work);
+  // Asked only now: packing sorts, and a sink may have taken the last particle then.
   const StepMeshes<Real, D> meshes{ex, model, solids, state.count > 0, vertices, rods};
-  if constexpr (steps_packed) {
-    if (!model.time.implicit && vertices.curves.empty() && pack_state(ex, constants, state, work))
-      return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
-  }
+  if constexpr (steps_packed)
+    if (packed) return advance_packed(ex, model, constants, dt, meshes, state, work, bad, strands);
   const bool particles = state.count > 0 || !meshes.any();
   if (particles && (state.bin_count == 0 || state.drift > drift_limit)) sort_particles(ex, constants, state, work);
   if (particles && !work.grid_valid) build_grid(ex, constants, state, work);
@@ -184,15 +199,22 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
     dt *= 0.5;
   }
   const StepColliders<Real, D> colliders{ex, model.colliders, state.time, dt, work};
-  if (particles) {
-    bad = g2p(ex, constants, dt, state, work);
-    // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
-    // says.
-    state.drift += fastest * dt / model.dx + work.rounding;
-    if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
-  }
-  meshes.finish(colliders, dt, strands);
-  meshes.follow_particles(state, work);
+  const auto finish = [&] {
+    if (particles) {
+      bad = g2p(ex, constants, dt, state, work);
+      // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity
+      // says.
+      state.drift += fastest * dt / model.dx + work.rounding;
+      if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
+    }
+    meshes.finish(colliders, dt, strands);
+    meshes.follow_particles(state, work);
+  };
+  // Contact of bodies takes memory before they move: where nothing else has moved, it can be taken back.
+  if (particles || meshes.hairy())
+    finish_moved(finish);
+  else
+    finish();
   return dt;
 }
 

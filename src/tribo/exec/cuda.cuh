@@ -429,6 +429,14 @@ struct Team {
   }
 };
 
+TRIBO_HD int lowest_bit(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return __builtin_ctzll(bits);
+#endif
+}
+
 /// Numbers may be fetched into a team's memory long before they are used.
 inline constexpr bool fetches_ahead = true;
 

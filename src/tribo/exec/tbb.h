@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -128,7 +129,7 @@ class Array {
       std::free(data_);
       data_ = nullptr;
       capacity_ = 0;
-      const std::size_t grown = size_ == 0 ? wanted : wanted + wanted / 4;
+      const std::size_t grown = std::exchange(size_, 0) == 0 ? wanted : wanted + wanted / 4;
       const std::size_t byte_count = ((grown * sizeof(T) + 64) / 64 + 1) * 64;
       data_ = static_cast<T*>(std::aligned_alloc(64, byte_count));
       if (data_ == nullptr)
@@ -319,6 +320,9 @@ struct Team {
 
 /// The CPU sees by itself what a loop will read next: nothing need be fetched into a team's memory before it is used.
 inline constexpr bool fetches_ahead = false;
+
+/// Number of the lowest bit that is set; one must be.
+TRIBO_HD int lowest_bit(std::uint64_t bits) { return __builtin_ctzll(bits); }
 
 TRIBO_HD void end_batch() {}
 template <int Later>

@@ -142,7 +142,11 @@ class SceneRun {
       }
     } catch (const DivergedError& error) {
       report_divergence(error);
-    } catch (const DeviceError& error) {  // memory ran out before a substep or after it: the state is whole
+    } catch (const LostStepError& error) {  // what is half a step later than the rest is no state to go on from
+      throw DeviceError(std::string(error.what()) +
+                        "\nthe step it happened in is lost, and no checkpoint is written; continue with --resume from "
+                        "the last one where there is more memory");
+    } catch (const DeviceError& error) {  // before a substep, after it, or in one that was taken back: the state is whole
       // A checkpoint says that all frames before it are on disk.
       if (simulation_.frame() > last_pushed_)
         throw DeviceError(std::string(error.what()) + "\nframe " + std::to_string(simulation_.frame()) +

@@ -18,7 +18,8 @@ Json list(const Vec<double, 3>& v) { return {v[0], v[1], v[2]}; }
 Json energies(const ObjectSums& s) { return {{"kinetic", s.kinetic}, {"elastic", s.elastic}, {"gravity", s.gravity}}; }
 
 /// Angular velocity of the rigid body with the object's inertia and angular momentum about its center. The affine
-/// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly; meshes have none.
+/// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly. Meshes and
+/// strands have none, but for those whose vertices are particles: the spin of these is in the angular momentum, too.
 Vec<double, 3> angular_velocity(const ObjectSums& s, double dx) {
   const Vec<double, 3> center = s.mass_position * (1 / s.mass);
   const Vec<double, 3> L = s.angular_momentum - cross(center, s.momentum);
@@ -87,7 +88,8 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   for (std::size_t o = 0; o < sums.size(); ++o) {
     total.add(sums[o]);
     const ObjectSpec& object = simulation.scene().objects[o];
-    objects[object.name] = object_statistics(sums[o], object.solid || object.strands ? 0 : simulation.scene().grid.dx);
+    const bool of_particles = !object.is_hybrid() && (!object.strands || object.is_curves());
+    objects[object.name] = object_statistics(sums[o], of_particles ? simulation.scene().grid.dx : 0);
   }
   const EngineFlows flows = simulation.engine().flows();
   const auto flow_json = [](const Flow& flow) { return Json{{"particles", flow.particles}, {"mass", flow.mass}}; };

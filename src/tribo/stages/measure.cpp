@@ -14,7 +14,7 @@ struct Chunk {
   TRIBO_HD Chunk(Index number, Index particles)
       : begin(number * size), end(particles - begin < size ? particles : begin + size) {}
 };
-constexpr Index no_object = 0x7fffffff;
+constexpr Index no_object = no_index;
 
 /// The chunk's next object after `last`, or `no_object`; the same for every thread of the team.
 TRIBO_HD Index object_after(Index last, const Team& team, const Chunk& chunk, const Index* object,

@@ -208,12 +208,12 @@ struct WriteGridBlock {
 template <int D>
 struct LowBlock {
   const Bin<D>* bins;
-  TRIBO_HD Extent<D> operator()(Index i) const { return {bins[i].block, bins[i].block, 0x7fffffff}; }
+  TRIBO_HD Extent<D> operator()(Index i) const { return {bins[i].block, bins[i].block, no_index}; }
 };
 
 template <int D>
 Extent<D> nothing() {
-  return {Cell<D>::filled(0x7fffffff), Cell<D>::filled(-0x7fffffff), 0x7fffffff};
+  return {Cell<D>::filled(0x7fffffff), Cell<D>::filled(-0x7fffffff), no_index};
 }
 
 /// Whether keys can tell the blocks of an extent apart.

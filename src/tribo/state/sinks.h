@@ -46,7 +46,7 @@ template <class Real, int D, class Shapes>
 struct SinksOf;
 template <class Real, int D, class... S>
 struct SinksOf<Real, D, std::variant<S...>> {
-  static constexpr Index none = 0x7fffffff;
+  static constexpr Index none = no_index;
   struct View : SinkSpan<Real, D, DeviceForm<Real, S>>... {
     /// Number of the sink that takes a particle at x, or `none`.
     TRIBO_HD Index taking(const Vec<Real, D>& x, double time) const {

@@ -126,7 +126,7 @@ struct Workspace {
     Real stiffness;   ///< largest stiffness [Pa]
     Index first_bad;  ///< lowest particle that is not finite, or `none`
   };
-  static constexpr Index none = 0x7fffffff;
+  static constexpr Index none = no_index;
   Array<BinResult> bin_results;
 
   ImplicitWorkspace<Real, D> implicit;

@@ -163,6 +163,13 @@ TEST(RadixSorter, IsAStableSort) {
   }
 }
 
+TEST(LowestBit, IsTheFirstThatIsSet) {
+  for (int bit = 0; bit < 64; ++bit) {
+    EXPECT_EQ(lowest_bit(std::uint64_t{1} << bit), bit);
+    EXPECT_EQ(lowest_bit(~std::uint64_t{0} << bit), bit);
+  }
+}
+
 TEST(Array, GrowsAndKeepsItsMemory) {
   Array<double> a;
   EXPECT_EQ(a.size(), 0);
@@ -185,6 +192,27 @@ TEST(Array, GrowsAndKeepsItsMemory) {
   a.resize_discard(0);
   EXPECT_EQ(a.size(), 0);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these end a program that asks for too much
+/// Promise: where there is no memory this is told, and the array is an empty one that can be used again.
+TEST(Array, IsEmptyAfterAFailedAllocation) {
+  constexpr Size absurd = Size{1} << 45;  // 256 TiB, more than there are addresses
+  Array<double> a;
+  a.resize_discard(100);
+  EXPECT_THROW(a.resize_discard(absurd), DeviceError);
+  EXPECT_EQ(a.size(), 0);
+  EXPECT_EQ(a.bytes(), 0u);
+  a.resize_discard(10);
+  ASSERT_NE(a.data(), nullptr);
+  EXPECT_EQ(a.size(), 10);
+  std::fill(a.data(), a.data() + 10, 1.0);
+
+  Exec ex(1);
+  EXPECT_THROW(resize_keep(ex, a, absurd), DeviceError);
+  EXPECT_EQ(a.size(), 10);
+  EXPECT_EQ(a.data()[9], 1.0) << "what is to be kept is given away only once there is more room";
+}
+#endif
 
 /// Kernels read a whole pack at the end of a column.
 TEST(Array, IsPaddedForOnePack) {

@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(threads)
     *end.plan = {
         bins, blocks,
         !too_fast && tally.astray == 0 && tally.left_tiles == 0 && bins <= end.bin_room && blocks <= end.block_room};
-    *end.tally = {0, 0, 0x7fffffff, 0, 0, 0, 0, 0};
+    *end.tally = {0, 0, no_index, 0, 0, 0, 0, 0};
   }
   __threadfence_system();
 }

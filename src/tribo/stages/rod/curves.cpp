@@ -122,7 +122,7 @@ struct LoadCurveBounds {
   const Real* rate2;
   TRIBO_HD CurveBounds operator()(Index e) const {
     const auto rate = static_cast<double>(rate2[e]);
-    return {rate, rate - rate == 0 ? Index{0x7fffffff} : e};
+    return {rate, rate - rate == 0 ? Index{no_index} : e};
   }
 };
 struct JoinCurveBounds {
@@ -314,11 +314,8 @@ CurveBounds evaluate_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh
       EvaluateElement<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(), mesh.inverse_density.data(),
                             mesh.element_body.data(), mesh.volume.data(), mesh.tangent_rate2.data(), p.m.c[0].data(),
                             view(p.C), dx, view(work.pull), view(work.slope), view(work.C_start), work.rate2.data()});
-  constexpr Index none = 0x7fffffff;
-  CurveBounds bounds = reduce(ex, "curves", mesh.elements, CurveBounds{0, none},
-                              LoadCurveBounds<Real>{work.rate2.data()}, JoinCurveBounds{});
-  if (bounds.bad == none) bounds.bad = -1;
-  return bounds;
+  return reduce(ex, "curves", mesh.elements, CurveBounds{}, LoadCurveBounds<Real>{work.rate2.data()},
+                JoinCurveBounds{});
 }
 
 template <class Real>

@@ -57,8 +57,8 @@ void find_curves(Exec& ex, const CurveMesh<Real>& mesh, const State<Real, 3>& pa
 
 /// Positions and velocities of vertices to `rods`, and the forces of elements.
 struct CurveBounds {
-  double rate2 = 0;  ///< 1/dt^2 of the longest step that elements bear [1/s^2]
-  Index bad = -1;    ///< first element that is no longer finite
+  double rate2 = 0;      ///< 1/dt^2 of the longest step that elements bear [1/s^2]
+  Index bad = no_index;  ///< first element that is no longer finite
 };
 template <class Real>
 CurveBounds evaluate_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, Real dx,

@@ -521,7 +521,7 @@ struct LoadRodBounds {
     }
     const auto rate = static_cast<double>(twist_rate[i] * abs(twist[i] - rest_twist[i]));
     const double all = sum + place + rate;
-    return {sum, rate, all - all == 0 ? Index{0x7fffffff} : i};
+    return {sum, rate, all - all == 0 ? Index{no_index} : i};
   }
 };
 struct JoinRodBounds {
@@ -543,8 +543,7 @@ void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time
 template <class Real>
 Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) {
   const RodState<Real>& now = state;
-  constexpr Index none = 0x7fffffff;
-  const RodBounds bounds = reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, none},
+  const RodBounds bounds = reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, no_index},
                                   LoadRodBounds<Real>{view(now.x), view(now.v), now.twist.c[0].data(),
                                                       mesh.rest_twist.data(), mesh.twist_rate.data()},
                                   JoinRodBounds{});
@@ -554,7 +553,7 @@ Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) 
   for (const RodBody& body : mesh.body)  // Rayleigh's, explicitly: dt beta omega^2 < 2, omega^2 = 4 rate2 at most
     if (const double beta = std::max(body.bend_damping, body.stretch_damping); beta * rate2 > 0)
       state.stable_dt = std::min(state.stable_dt, 0.25 / (beta * rate2));
-  return bounds.first_bad == none ? -1 : bounds.first_bad;
+  return bounds.first_bad;
 }
 
 template <class Real>

@@ -23,13 +23,6 @@ TRIBO_HD bool within_reach(const ContactBox<Real>& a, const ContactBox<Real>& b,
   return true;
 }
 
-TRIBO_HD int lowest_bit(std::uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __ffsll(static_cast<long long>(bits)) - 1;
-#else
-  return __builtin_ctzll(bits);
-#endif
-}
 /// Cells of a block as bits, in the order of `flatten`: those between two coordinates along an axis, both included,
 /// that may lie outside.
 TRIBO_HD std::uint64_t slab_of_cells(int axis, std::int32_t low, std::int32_t high) {

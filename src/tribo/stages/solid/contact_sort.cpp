@@ -10,7 +10,7 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 using Block = ContactBlock;
-constexpr Index no_sample = 0x7fffffff;
+constexpr Index no_sample = no_index;
 
 /// 2 axis + (1 when negative) of the largest component.
 template <class Real>
