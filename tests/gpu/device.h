@@ -38,10 +38,10 @@ class OnDevice : public ::testing::Test {
 template <class Parameter>
 class OnDeviceWith : public OnDevice, public ::testing::WithParamInterface<Parameter> {};
 
-/// What is compared with: the CPU. One thread of the generic build where the CPU also stands in for the device, so that
-/// the two differ in something.
+/// What is compared with: the CPU. One thread of the least instruction set built where the CPU also stands in for the
+/// device, so that the two differ in something.
 inline EngineOptions reference(const std::string& precision = "double") {
-  return {"cpu", precision, device() == "cpu" ? 1 : 0, device() == "cpu" ? "generic" : ""};
+  return {"cpu", precision, device() == "cpu" ? 1 : 0, device() == "cpu" ? available_isas().back() : ""};
 }
 inline EngineOptions tested(const std::string& precision = "double") { return {device(), precision, 0, ""}; }
 

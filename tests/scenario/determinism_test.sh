@@ -4,7 +4,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 write_scene scene.json
-isas=$("$tribo" run --help | grep -Eo 'avx512|avx2' | sort -u || true) # none in a build for the generic CPU alone
+built=$("$tribo" run --help | grep -Eo 'avx512|avx2|generic' | sort -u)
+isas=$(grep avx <<<"$built" || true) # none in a build for the generic CPU alone
 
 for precision in float double; do
   run() { # NAME FLAGS...
@@ -22,9 +23,11 @@ for precision in float double; do
     run "$isa" --isa "$isa" --threads 2
     same_run $precision.1 "$precision.$isa"
   done
-  run generic.1 --isa generic --threads 1
-  run generic.2 --isa generic --threads 2
-  same_run $precision.generic.1 $precision.generic.2
+  if [[ $built == *generic* ]]; then
+    run generic.1 --isa generic --threads 1
+    run generic.2 --isa generic --threads 2
+    same_run $precision.generic.1 $precision.generic.2
+  fi
 
   # The resolved scene, as a file and as a run directory.
   cp $precision.1/scene.json resolved.json
@@ -38,4 +41,4 @@ done
 cmp -s float.1/frames/000010.tbf double.1/frames/000010.tbf && fail "float and double gave the same bytes"
 "$tribo" run scene.json -o other --set /objects/1/seed=1 --quiet
 [ "$(hashes float.1)" != "$(hashes other)" ] || fail "another seed gave the same state"
-echo "same bytes for 1, 2, 3 threads and for: generic by itself, $(echo $isas)"
+echo "same bytes for 1, 2, 3 threads and for: $(echo $built)"
