@@ -149,29 +149,67 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   struct View : ColliderSpan<Real, D, DeviceForm<Real, S>>... {
     template <class Visit>
     TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
-      if (!empty()) visit_contacts(x, slack, shared_call<void(const Contact<Real, D>&)>(visit));
+      (at_once<S>([&](const auto& span) { span.each_contact(x, slack, visit); }), ...);
+      if (has_others()) visit_others(x, slack, shared_call<void(const Contact<Real, D>&)>(visit));
     }
     /// Velocity a grid node at x may have after its contacts, one after the other.
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
       each_contact(x, slack, [&](const Contact<Real, D>& contact) { v = contact.constrain(v); });
       return v;
     }
-    TRIBO_OUTLINED bool reaches(const Vec<Real, D>& x, Real radius) const {
-      return (ColliderSpan<Real, D, DeviceForm<Real, S>>::reaches(x, radius) || ...);
+    TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
+      bool result = false;
+      (at_once<S>([&](const auto& span) { result = result || span.reaches(x, radius); }), ...);
+      return result || (has_others() && others_reach(x, radius));
     }
-    TRIBO_OUTLINED bool meets(const Vec<Real, D>& x, Real radius) const {
-      return (ColliderSpan<Real, D, DeviceForm<Real, S>>::meets(x, radius) || ...);
+    TRIBO_HD bool meets(const Vec<Real, D>& x, Real radius) const {
+      bool result = false;
+      (at_once<S>([&](const auto& span) { result = result || span.meets(x, radius); }), ...);
+      return result || (has_others() && others_meet(x, radius));
     }
-    TRIBO_HD bool empty() const { return ((ColliderSpan<Real, D, DeviceForm<Real, S>>::count == 0) && ...); }
-    TRIBO_OUTLINED Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
-      ((x = ColliderSpan<Real, D, DeviceForm<Real, S>>::pushed_out(x, allowed, lost)), ...);
+    bool empty() const { return ((ColliderSpan<Real, D, DeviceForm<Real, S>>::count == 0) && ...); }
+    TRIBO_HD Vec<Real, D> pushed_out(Vec<Real, D> x, Real allowed, Real lost) const {
+      (at_once<S>([&](const auto& span) { x = span.pushed_out(x, allowed, lost); }), ...);
+      return has_others() ? pushed_out_of_others(x, allowed, lost) : x;
+    }
+
+    /// All shapes are much code. Those that most scenes have, and that are little, are asked where they are needed; the
+    /// others on the CPU in one copy of the code that serves whoever asks. The order of contacts is that of the list.
+    template <class Visit>
+    TRIBO_OUTLINED void visit_others(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
+      (later<S>([&](const auto& span) { span.each_contact(x, slack, visit); }), ...);
+    }
+    TRIBO_OUTLINED bool others_reach(const Vec<Real, D>& x, Real radius) const {
+      bool result = false;
+      (later<S>([&](const auto& span) { result = result || span.reaches(x, radius); }), ...);
+      return result;
+    }
+    TRIBO_OUTLINED bool others_meet(const Vec<Real, D>& x, Real radius) const {
+      bool result = false;
+      (later<S>([&](const auto& span) { result = result || span.meets(x, radius); }), ...);
+      return result;
+    }
+    TRIBO_OUTLINED Vec<Real, D> pushed_out_of_others(Vec<Real, D> x, Real allowed, Real lost) const {
+      (later<S>([&](const auto& span) { x = span.pushed_out(x, allowed, lost); }), ...);
       return x;
     }
 
-    /// All shapes are much code: on the CPU one copy of it serves whoever asks.
-    template <class Visit>
-    TRIBO_OUTLINED void visit_contacts(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
-      (ColliderSpan<Real, D, DeviceForm<Real, S>>::each_contact(x, slack, visit), ...);
+   private:
+    template <class One>
+    static constexpr bool little = std::is_same_v<One, HalfSpace<double>>;
+    static_assert(little<std::variant_alternative_t<0, std::variant<S...>>>,
+                  "what is asked first is first in the list");
+
+    template <class One, class Ask>
+    TRIBO_HD void at_once(const Ask& ask) const {
+      if constexpr (little<One>) ask(static_cast<const ColliderSpan<Real, D, DeviceForm<Real, One>>&>(*this));
+    }
+    template <class One, class Ask>
+    TRIBO_HD void later(const Ask& ask) const {
+      if constexpr (!little<One>) ask(static_cast<const ColliderSpan<Real, D, DeviceForm<Real, One>>&>(*this));
+    }
+    TRIBO_HD bool has_others() const {
+      return ((!little<S> && ColliderSpan<Real, D, DeviceForm<Real, S>>::count > 0) || ...);
     }
   };
   template <class Each>
@@ -280,11 +318,11 @@ template <class Real, int D>
 using Colliders = CollidersOf<Real, D, Shape<double>>;
 
 #if !defined(TRIBO_BACKEND_CUDA)
-#define TRIBO_OUTLINED_COLLIDERS(keyword, Real, D)                                                    \
-  keyword template bool Colliders<Real, D>::View::reaches(const Vec<Real, D>&, Real) const;           \
-  keyword template bool Colliders<Real, D>::View::meets(const Vec<Real, D>&, Real) const;             \
-  keyword template Vec<Real, D> Colliders<Real, D>::View::pushed_out(Vec<Real, D>, Real, Real) const; \
-  keyword template void Colliders<Real, D>::View::visit_contacts(                                     \
+#define TRIBO_OUTLINED_COLLIDERS(keyword, Real, D)                                                              \
+  keyword template bool Colliders<Real, D>::View::others_reach(const Vec<Real, D>&, Real) const;                \
+  keyword template bool Colliders<Real, D>::View::others_meet(const Vec<Real, D>&, Real) const;                 \
+  keyword template Vec<Real, D> Colliders<Real, D>::View::pushed_out_of_others(Vec<Real, D>, Real, Real) const; \
+  keyword template void Colliders<Real, D>::View::visit_others(                                                 \
       const Vec<Real, D>&, Real, const SharedCall<void(const Contact<Real, D>&)>&) const;
 TRIBO_OUTLINED_COLLIDERS(extern, float, 2)
 TRIBO_OUTLINED_COLLIDERS(extern, float, 3)
