@@ -55,7 +55,7 @@ struct AnyShape<Real, std::variant<S...>> {
     std::memcpy(storage, &form, sizeof(Form));
   }
   template <int D>
-  TRIBO_HD SurfacePoint<Real, D> nearest(const Vec<Real, D>& p) const {
+  TRIBO_CALLED SurfacePoint<Real, D> nearest(const Vec<Real, D>& p) const {
     SurfacePoint<Real, D> result{};
     std::int32_t index = 0;
     const auto attempt = [&]<class Form>(const Form* form) {
@@ -189,8 +189,8 @@ struct CompoundView {
   /// fewer walls is the one to meet. That is of interest to whoever may be in either of the shapes: inside a union,
   /// or in what an intersection leaves out.
   template <int D>
-  TRIBO_HD void choose_at_seam(const Step& step, const Value<D>& a, const Value<D>& b, const Vec<Real, D>& p,
-                               Real slack, Value<D>& r) const {
+  TRIBO_CALLED void choose_at_seam(const Step& step, const Value<D>& a, const Value<D>& b, const Vec<Real, D>& p,
+                                   Real slack, Value<D>& r) const {
     if (!(std::abs(gap(step, a, b)) <= (slack > Real(0) ? slack : Real(0)))) return;
     const bool within = step.operation == Operation::unite;
     int walls[2] = {0, 0};

@@ -121,7 +121,7 @@ struct DistanceGrid {
     return u;
   }
   /// Distance and gradient at a place counted in samples, within the field.
-  TRIBO_HD SurfacePoint<Real, 3> interpolated(const Vec<Real, 3>& u) const {
+  TRIBO_CALLED SurfacePoint<Real, 3> interpolated(const Vec<Real, 3>& u) const {
     constexpr int side = DistanceField::side;
     Vec<std::int32_t, 3> block;
     for (int k = 0; k < 3; ++k) {

@@ -11,9 +11,6 @@ namespace {
 
 constexpr double poisson_ratio = 0.3;
 
-/// Particles that drift more than this from where they were sorted might leave their arena.
-constexpr double drift_limit = drift_cells * 0.99;
-
 /// Moduli per density, with lambda + 2 mu = c^2; the friction of the cone that c_F is the slope of (theory E.10).
 AnyLaw<double> law_of(double wave_speed, double friction) {
   const double modulus = wave_speed * wave_speed;

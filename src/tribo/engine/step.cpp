@@ -7,9 +7,6 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Particles drifting more than this from where they were sorted might leave their arena; the rest is for rounding.
-constexpr double drift_limit = drift_cells * 0.99;
-
 /// How often a step that does not converge, or has strands pass through each other, is tried again with half its
 /// length.
 constexpr int most_rejections = 5;

@@ -13,3 +13,4 @@
 #else
 #include "tribo/exec/tbb.h"
 #endif
+#include "tribo/exec/joins.h"

@@ -158,6 +158,7 @@ TRIBO_HD T fused_dot(const Vec<T, D>& a, const Vec<T, D>& b) {
 
 }  // namespace svd_detail
 
+TRIBO_OWN_COPY {
 /// Eigenvalues in descending order and eigenvectors (columns, a rotation) of a symmetric matrix,
 ///   A = vectors diag(values) vectors^T,
 /// by cyclic Jacobi. Errors are a few rounding errors of |A|.
@@ -187,6 +188,7 @@ TRIBO_OUTLINED void symmetric_eigen(const Sym<T, D>& a, Vec<T, D>& values, Mat<T
   unsign_zeros(values);
   unsign_zeros(vectors);
 }
+}  // own copy
 
 namespace svd_detail {
 
@@ -250,6 +252,7 @@ TRIBO_HD void jacobi_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma, Mat
 
 }  // namespace svd_detail
 
+TRIBO_OWN_COPY {
 /// F = U diag(sigma) V^T with U and V rotations, sigma_1 >= ... >= |sigma_D|; only the last may be negative, and has
 /// the sign of det F [Irving 2004, sign rule; Han 2019, sec. 3.1]. Then U V^T is a rotation also for inverted F.
 ///
@@ -268,6 +271,7 @@ TRIBO_OUTLINED void left_svd(const Mat<T, D>& F, Mat<T, D>& U, Vec<T, D>& sigma)
   Mat<T, D> V;
   svd_detail::jacobi_svd(F, U, sigma, V);
 }
+}  // own copy
 
 /// The rotation of the polar decomposition F = R S with the sign rule of `polar_svd`: U V^T.
 template <class T, int D>

@@ -73,6 +73,7 @@ TRIBO_HD void add_mode(const T& weight, const Mat<T, D>& B, Sym<T, D * D>& K) {
   }
 }
 
+TRIBO_OWN_COPY {
 /// S and K of an isotropic law from its principal values (theory B.3). In the axes of F = U diag(s) V^T after the
 /// step, dP/dF falls into the D x D matrix A for stretching and one number each for shearing and turning in the plane
 /// of two axes, p = (g_i - g_j)/(s_i - s_j) and q = (g_i + g_j)/(s_i + s_j): their eigenvectors are the modes.
@@ -113,6 +114,7 @@ TRIBO_OUTLINED void principal_modes(const PrincipalForce<T, D>& force, const Vec
       add_mode(T(Real(0.5)) * max(q, T(0)), turn, r.K);
     }
 }
+}  // own copy
 
 /// S and K of a step with velocity gradient G / dt from `strain`, viscosity included.
 template <class Law, class T, int D>

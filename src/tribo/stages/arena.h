@@ -209,15 +209,6 @@ TRIBO_HD void each_node_in(const Team& team, const Cell<D>& low, const Cell<D>& 
   }
 }
 
-/// The larger; NaN when either is.
-template <class Real>
-struct LargerOrNan {
-  TRIBO_HD Real operator()(Real a, Real b) const {
-    if (std::isnan(a)) return a;
-    return b <= a ? a : b;
-  }
-};
-
 /// Who reaches into each grid block.
 struct TouchView {
   const Index* touch;

@@ -46,11 +46,6 @@ struct LoadShift {
   const Real* values;
   TRIBO_HD Real operator()(Index i) const { return values[i]; }
 };
-template <class Real>
-struct Larger {
-  TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
-};
-
 }  // namespace
 
 template <class Real, int D>

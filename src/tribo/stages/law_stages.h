@@ -6,7 +6,8 @@
 
 /// \file
 /// The part of the stages that depends on a material's law. Kernels are compiled for one concrete law each, every law
-/// in a file of its own (cmake/law_files.cmake writes these from models/all.h), so that changing one compiles that one.
+/// in a file of its own on the CPU, several together for CUDA (cmake/law_files.cmake writes these from models/all.h), so
+/// that changing one compiles its own.
 
 namespace tribo::TRIBO_BACKEND {
 

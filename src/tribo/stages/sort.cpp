@@ -111,10 +111,6 @@ struct IsTaken {
   int taken_bit;
   TRIBO_HD Index operator()(Index i) const { return static_cast<Index>(keys[i] >> taken_bit); }
 };
-struct Sum {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
-
 template <class T>
 struct Permute {
   const T* from;
@@ -251,7 +247,7 @@ void permute(Exec& ex, Field<T, N>& field, const Array<Index>& order, Array<T>& 
 /// Cuts off the particles that sinks have taken, which are sorted to the end, and books them.
 template <class Real, int D>
 void take_away(Exec& ex, int taken_bit, State<Real, D>& state, Workspace<Real, D>& work) {
-  const Index taken = reduce(ex, "sort", state.count, Index{0}, IsTaken{work.keys.data(), taken_bit}, Sum{});
+  const Index taken = reduce(ex, "sort", state.count, Index{0}, IsTaken{work.keys.data(), taken_bit}, Plus<Index>{});
   if (taken == 0) return;
   const Index left = state.count - taken;
   work.taken_keys.resize(static_cast<std::size_t>(taken));

@@ -17,6 +17,9 @@ namespace tribo::TRIBO_BACKEND {
 
 constexpr int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
 
+/// Particles drifting more cells than this from where they were sorted might leave their arena; the rest is for rounding.
+inline constexpr double drift_limit = drift_cells * 0.99;
+
 /// `Kernel` is the number of nodes per axis a particle touches. What does not depend on it is the same for all kernels,
 /// so blocks and bins are shared.
 template <int D, int Kernel = 3>

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "tribo/core/types.h"
 #include "tribo/exec/backend.h"
+#include "tribo/math/small.h"
 
 /// \file
 /// A quantity of N numbers per item is kept as N separate arrays, so that a pack of neighboring items is one load and
@@ -50,6 +52,11 @@ FieldView<const T, N> view(const Field<T, N>& field) {
   FieldView<const T, N> v;
   for (int k = 0; k < N; ++k) v.c[k] = field.c[k].data();
   return v;
+}
+
+template <class T>
+TRIBO_HD Vec<std::remove_const_t<T>, 3> vector_at(const FieldView<T, 3>& field, Index i) {
+  return {{field[0][i], field[1][i], field[2][i]}};
 }
 
 /// A column's name beside the member that holds it.

@@ -6,7 +6,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr int threads = 128;
+constexpr int deform_threads = 128;
 
 template <class Real, int D, class Law>
 struct DeformArguments {
@@ -23,11 +23,11 @@ struct DeformArguments {
 
 /// Strain and stress of particles that have moved and whose velocity gradients are known; a thread for each.
 template <class Real, int D, class Law>
-__global__ void __launch_bounds__(threads) deform_particles(const DeformArguments<Real, D, Law> a) {
+__global__ void __launch_bounds__(deform_threads) deform_particles(const DeformArguments<Real, D, Law> a) {
   using Layout = PackedLayout<D>;
   constexpr int first_quad = Layout::tau / 4;
   if (is_cancelled(a.tally, a.speed_limit)) return;
-  const Index s = a.first + static_cast<Index>(blockIdx.x) * threads + static_cast<Index>(threadIdx.x);
+  const Index s = a.first + static_cast<Index>(blockIdx.x) * deform_threads + static_cast<Index>(threadIdx.x);
   Extremes<Real, D, Real> extremes;
   if (s < a.end) {
     const Index slot = a.order[s];
@@ -80,7 +80,7 @@ void deform_packed(Exec& ex, const Constants<Real, D>& constants, double dt, dou
         [&]<class Law>(const Law& law) {
           ex.run("g2p", [&] {
             deform_particles<Real, D, Law>
-                <<<static_cast<unsigned>((end - first + threads - 1) / threads), threads, 0, ex.stream()>>>(
+                <<<static_cast<unsigned>((end - first + deform_threads - 1) / deform_threads), deform_threads, 0, ex.stream()>>>(
                     {p.now.view(), p.next.view(), view(p.gradient), p.order.data(), law, constants.dx,
                      static_cast<Real>(dt), speed_limit, first, end, p.tally.data(), p.stiffness.data() + g});
             check(cudaGetLastError(), "g2p");

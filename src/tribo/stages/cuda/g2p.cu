@@ -7,7 +7,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr int threads = 128;
+constexpr int g2p_threads = 128;
 
 template <class Real, int D, class Law>
 struct GatherArguments {
@@ -38,7 +38,7 @@ inline constexpr int gathers_per_multiprocessor = D == 3 && sizeof(Real) == 4 ? 
 /// Moves one bin's particles by the grid (theory A.2, A.5), deforms them, computes their next stress, writes them in
 /// sorted order and counts them by the cells they are in now.
 template <class Real, int D, class Law, bool Flip>
-__global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
+__global__ void __launch_bounds__(g2p_threads, gathers_per_multiprocessor<Real, D>)
     gather_packed(const GatherArguments<Real, D, Law> a) {
   using Layout = PackedLayout<D>;
   using Shape = BlockShape<D>;
@@ -61,18 +61,18 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
     for (int k = 0; k < D; ++k) block[k] += t >> (D - 1 - k) & 1;
     source[t] = a.blocks.find(0, block);
   }
-  moves.clear(t, threads);
+  moves.clear(t, g2p_threads);
   PackedParticle<Real, D> particle;
   if (s < bin.end) particle.template load<0, 1>(a.from, slot);
   __syncthreads();
-  stage_nodes<D, 3, threads>(source, a.grid, node);
-  if constexpr (Flip) stage_nodes<D, 3, threads>(source, a.grid_before, node_before);
+  stage_nodes<D, 3, g2p_threads>(source, a.grid, node);
+  if constexpr (Flip) stage_nodes<D, 3, g2p_threads>(source, a.grid_before, node_before);
   __syncthreads();
 
   const Real inverse_dx = Real(1) / a.dx;
   Extremes<Real, D, Real> extremes;
   while (s < bin.end) {
-    const Index next = s + threads;
+    const Index next = s + g2p_threads;
     const Index next_slot = next < bin.end ? a.order[next] : 0;
     particle.template load<Layout::first_strain_quad, Layout::quads>(a.from, slot);
     Strain<Real, D> strain;
@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(threads, gathers_per_multiprocessor<Real, D>)
   if (extremes.first_bad != Workspace<Real, D>::none) atomicMin(&a.tally->first_bad, extremes.first_bad);
   if (!counts) return;
   __syncthreads();
-  moves.write(a.reached + Size{b} * Reach<D>::cells, t, threads);
+  moves.write(a.reached + Size{b} * Reach<D>::cells, t, g2p_threads);
   __syncthreads();
-  a.marker.mark(bin, moves.touched, t, threads);
+  a.marker.mark(bin, moves.touched, t, g2p_threads);
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double
     if (count == 0) continue;
     const auto launch = [&]<class Law, bool Flip>(const Law& law, std::bool_constant<Flip>) {
       ex.run("g2p", [&] {
-        gather_packed<Real, D, Law, Flip><<<static_cast<unsigned>(count), threads, 0, ex.stream()>>>(
+        gather_packed<Real, D, Law, Flip><<<static_cast<unsigned>(count), g2p_threads, 0, ex.stream()>>>(
             {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.tiles.view()),
              p.grid.data(), p.grid_before.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt),
              speed_limit, first, confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(),

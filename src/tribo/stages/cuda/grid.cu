@@ -5,7 +5,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr int threads = 256;
+constexpr int grid_threads = 256;
 
 template <class Real, int D>
 struct GridArguments {
@@ -40,13 +40,13 @@ __device__ __forceinline__ void tell_speed(Real fastest, StepTally* tally) {
 /// A thread for each node: sums the arenas that reach it in fixed order, material by material, then turns momentum
 /// into velocity.
 template <class Real, int D, int Kernel>
-__global__ void __launch_bounds__(threads) update_nodes(const GridArguments<Real, D> a) {
+__global__ void __launch_bounds__(grid_threads) update_nodes(const GridArguments<Real, D> a) {
   using Shape = BlockShape<D, Kernel>;
   constexpr int corners = 1 << D;
   constexpr int together = Shape::nodes < 32 ? Shape::nodes : 32;  // lanes of a warp that share a block
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t & 31;
-  const Index b = static_cast<Index>(blockIdx.x) * (threads / Shape::nodes) + t / Shape::nodes;
+  const Index b = static_cast<Index>(blockIdx.x) * (grid_threads / Shape::nodes) + t / Shape::nodes;
   const bool exists = b < a.block_count;
   const int i = t % Shape::nodes;
   const Cell<D> block = exists ? a.blocks[b] : Cell<D>::zero();
@@ -131,9 +131,9 @@ struct ContactArguments {
 /// Contact of the nodes of blocks near colliders. Apart from the sums because the code of all shapes takes registers
 /// that would leave those waiting.
 template <class Real, int D>
-__global__ void __launch_bounds__(threads) touch_colliders(const ContactArguments<Real, D> a) {
+__global__ void __launch_bounds__(grid_threads) touch_colliders(const ContactArguments<Real, D> a) {
   using Shape = BlockShape<D>;
-  constexpr int at_once = threads / Shape::nodes;
+  constexpr int at_once = grid_threads / Shape::nodes;
   const int t = static_cast<int>(threadIdx.x);
   const Index count = a.tally->near_blocks;
   if (static_cast<Index>(blockIdx.x) * at_once >= count) return;
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(confine_threads) confine_packed(const ConfineA
 template <class Real, int D>
 void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                  double dt, PackedParticles<Real, D>& p) {
-  constexpr int blocks_each = threads / BlockShape<D>::nodes;
+  constexpr int blocks_each = grid_threads / BlockShape<D>::nodes;
   const auto ctas = static_cast<unsigned>((p.table.block_count + blocks_each - 1) / blocks_each);
   const bool contacts = !colliders.empty();
   const auto update = [&](const Array<Quad<Real>>& arenas, const Vec<Real, D>& gain, Array<Quad<Real>>& grid,
@@ -231,7 +231,7 @@ void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename C
                                            tally};
     ex.run("grid", [&] {
       with_kernel(constants.kernel, [&]<int Kernel>(std::integral_constant<int, Kernel>) {
-        update_nodes<Real, D, Kernel><<<ctas, threads, 0, ex.stream()>>>(arguments);
+        update_nodes<Real, D, Kernel><<<ctas, grid_threads, 0, ex.stream()>>>(arguments);
       });
       check(cudaGetLastError(), "grid");
     });
@@ -249,7 +249,7 @@ void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename C
   update(p.arenas, constants.gravity * static_cast<Real>(dt), p.grid, p.tally.data());
   if (contacts)
     ex.run("grid", [&] {
-      touch_colliders<Real, D><<<walkers, threads, 0, ex.stream()>>>(
+      touch_colliders<Real, D><<<walkers, grid_threads, 0, ex.stream()>>>(
           {p.table.blocks.data(), p.near_blocks.data(), colliders, constants.dx, p.grid.data(), p.tally.data()});
       check(cudaGetLastError(), "grid");
     });

@@ -8,15 +8,15 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr int threads = 256;
-constexpr int warps = threads / 32;
+constexpr int rebin_threads = 256;
+constexpr int warps = rebin_threads / 32;
 /// Bins whose totals are added up at once.
-constexpr int section = threads;
+constexpr int section = rebin_threads;
 
 /// A segment of a tile: a word for each thread.
 template <int D>
-inline constexpr int tile_segments = tile_words<D> / threads;
-static_assert(tile_words<2> % threads == 0 && tile_words<3> % threads == 0);
+inline constexpr int tile_segments = tile_words<D> / rebin_threads;
+static_assert(tile_words<2> % rebin_threads == 0 && tile_words<3> % rebin_threads == 0);
 
 /// The sets of bins and the grid's set as one list of segments: first all of the bins', material by material.
 template <int D>
@@ -47,7 +47,7 @@ AllSets<D> all_sets(PackedParticles<Real, D>& p, BinTable<Real, D>& table) {
           (p.groups + 1) * tiles * tile_segments<D>, tiles};
 }
 
-/// Sum of the values of threads before this one, and of all. For every thread of a CTA of `threads`.
+/// Sum of the values of rebin_threads before this one, and of all. For every thread of a CTA of `rebin_threads`.
 __device__ __forceinline__ Index scan_cta(Index value, Index* shared, Index& total) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   const int warp = static_cast<int>(threadIdx.x) >> 5;
@@ -75,7 +75,7 @@ __device__ __forceinline__ Index scan_cta(Index value, Index* shared, Index& tot
 __device__ __forceinline__ Index scan_in_place(Index* values, Index n, Index* shared) {
   constexpr int each = 8;
   Index carry = 0;
-  for (Index first = 0; first < n; first += each * threads) {
+  for (Index first = 0; first < n; first += each * rebin_threads) {
     const Index own = first + each * static_cast<Index>(threadIdx.x);
     Index value[each];
     Index sum = 0;
@@ -97,13 +97,13 @@ __device__ __forceinline__ Index scan_in_place(Index* values, Index n, Index* sh
 }
 
 template <int D>
-__global__ void __launch_bounds__(threads) clear_sets(const AllSets<D> sets) {
+__global__ void __launch_bounds__(rebin_threads) clear_sets(const AllSets<D> sets) {
   const auto segment = static_cast<Index>(blockIdx.x) * tile_segments<D>;
   const BlockSets<D> own = sets.of(segment);
   const Index first = sets.within(segment);
   const Index tile = first / tile_segments<D>;
   if (own.used[tile] == 0) return;
-  for (int i = 0; i < tile_segments<D>; ++i) own.bits[Size{first + i} * threads + threadIdx.x] = 0;
+  for (int i = 0; i < tile_segments<D>; ++i) own.bits[Size{first + i} * rebin_threads + threadIdx.x] = 0;
   __syncthreads();
   if (threadIdx.x == 0) own.used[tile] = 0;
 }
@@ -125,7 +125,7 @@ struct StepEnd {
 
 /// Blocks in each segment; whoever comes last adds them up and tells the host how the step went.
 template <int D>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(rebin_threads)
     count_segments(const AllSets<D> sets, Index* segment_begin, const StepEnd end) {
   __shared__ Index shared[warps];
   __shared__ bool last;
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(threads)
     const Index at = sets.within(segment);
     const bool used = own.used[at / tile_segments<D>] != 0;
     Index total;
-    scan_cta(used ? __popc(own.bits[Size{at} * threads + t]) : 0, shared, total);
+    scan_cta(used ? __popc(own.bits[Size{at} * rebin_threads + t]) : 0, shared, total);
     if (t == 0) {
       segment_begin[segment] = total;
       __threadfence();
@@ -150,12 +150,12 @@ __global__ void __launch_bounds__(threads)
   const Index bins = scan_in_place(segment_begin, sets.bin_segments, shared);
   const Index blocks = scan_in_place(segment_begin + sets.bin_segments, each, shared);
   __syncthreads();
-  for (int g = t; g < end.groups; g += threads) {
+  for (int g = t; g < end.groups; g += rebin_threads) {
     end.group_begin[g] = segment_begin[g * each];
     end.stiffness_out[g] = end.stiffness[g];
     end.stiffness[g] = 0;
   }
-  for (Index i = t; i < end.sections; i += threads) end.section_total[i] = 0;
+  for (Index i = t; i < end.sections; i += rebin_threads) end.section_total[i] = 0;
   if (t == 0) {
     end.group_begin[end.groups] = bins;
     const StepTally tally = *end.tally;
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(threads)
 /// Numbers of the words' first blocks, and the list of blocks. A warp takes a word after the other, a lane for each
 /// bit.
 template <int D>
-__global__ void __launch_bounds__(threads) list_blocks(const AllSets<D> sets, const Index* segment_begin,
+__global__ void __launch_bounds__(rebin_threads) list_blocks(const AllSets<D> sets, const Index* segment_begin,
                                                        const RebinPlan* plan, Bin<D>* bins, Cell<D>* blocks) {
   __shared__ Index shared[warps];
   if (!plan->go) return;
@@ -183,16 +183,16 @@ __global__ void __launch_bounds__(threads) list_blocks(const AllSets<D> sets, co
   if (own.used[tile] == 0) return;
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t & 31;
-  const std::uint32_t word = own.bits[Size{at} * threads + t];
+  const std::uint32_t word = own.bits[Size{at} * rebin_threads + t];
   Index total;
   const Index number = segment_begin[segment] + scan_cta(__popc(word), shared, total);
-  own.before[Size{at} * threads + t] = static_cast<std::uint32_t>(number);
+  own.before[Size{at} * rebin_threads + t] = static_cast<std::uint32_t>(number);
   const Cell<D> corner = own.tiles.corner(tile % sets.tiles);
   for (int w = 0; w < 32; ++w) {
     const std::uint32_t bits = __shfl_sync(~0u, word, w);
     const Index first = __shfl_sync(~0u, number, w);
     if ((bits >> lane & 1) == 0) continue;
-    const auto place = static_cast<std::uint32_t>((at % tile_segments<D> * threads + (t - lane) + w) * 32 + lane);
+    const auto place = static_cast<std::uint32_t>((at % tile_segments<D> * rebin_threads + (t - lane) + w) * 32 + lane);
     Cell<D> block = corner;
 #pragma unroll
     for (int k = 0; k < D; ++k) block[k] += static_cast<std::int32_t>(gather_bits<D>(place >> (D - 1 - k)));
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(threads) list_blocks(const AllSets<D> sets, co
 /// Particles of a new bin's cells, gathered from the old bins around it, and where those of each old bin go. A warp for
 /// each new bin.
 template <int D>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(rebin_threads)
     count_cells(const BlockSets<D> old_bins, const RebinPlan* plan, const Bin<D>* bins, const Index* reached,
                 Index* reached_begin, Index* next_bin, Index* cell_begin, Index* bin_total, Index* section_total) {
   using Shape = BlockShape<D>;
@@ -289,13 +289,13 @@ __global__ void __launch_bounds__(threads)
 
 /// First and last particles of the new bins.
 template <int D>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(rebin_threads)
     begin_bins(const RebinPlan* plan, const Index* bin_total, const Index* section_total, Bin<D>* bins) {
   __shared__ Index shared[warps];
   const auto s = static_cast<Index>(blockIdx.x);
   if (!plan->go || s * section >= plan->bins) return;
   Index before = 0;
-  for (Index i = static_cast<Index>(threadIdx.x); i < s; i += threads) before += section_total[i];
+  for (Index i = static_cast<Index>(threadIdx.x); i < s; i += rebin_threads) before += section_total[i];
   Index earlier;
   scan_cta(before, shared, earlier);
   const Index b = s * section + static_cast<Index>(threadIdx.x);
@@ -423,7 +423,7 @@ template <class Real, int D>
 void count_sets(Exec& ex, double speed_limit, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    count_segments<D><<<static_cast<unsigned>(sets.segments), threads, 0, ex.stream()>>>(
+    count_segments<D><<<static_cast<unsigned>(sets.segments), rebin_threads, 0, ex.stream()>>>(
         sets, p.segment_begin.data(), step_end(p, table, speed_limit));
     check(cudaGetLastError(), "sort");
   });
@@ -432,7 +432,7 @@ template <class Real, int D>
 void list_sets(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    list_blocks<D><<<static_cast<unsigned>(sets.segments), threads, 0, ex.stream()>>>(
+    list_blocks<D><<<static_cast<unsigned>(sets.segments), rebin_threads, 0, ex.stream()>>>(
         sets, p.segment_begin.data(), p.plan.data(), table.bins.data(), table.blocks.data());
     check(cudaGetLastError(), "sort");
   });
@@ -441,7 +441,7 @@ template <class Real, int D>
 void clear_sets_of(Exec& ex, BinTable<Real, D>& table, PackedParticles<Real, D>& p) {
   const AllSets<D> sets = all_sets(p, table);
   ex.run("sort", [&] {
-    clear_sets<D><<<static_cast<unsigned>(sets.segments / tile_segments<D>), threads, 0, ex.stream()>>>(sets);
+    clear_sets<D><<<static_cast<unsigned>(sets.segments / tile_segments<D>), rebin_threads, 0, ex.stream()>>>(sets);
     check(cudaGetLastError(), "sort");
   });
 }
@@ -450,11 +450,11 @@ template <class Real, int D>
 void distribute(Exec& ex, PackedParticles<Real, D>& p) {
   const auto room = static_cast<unsigned>(p.next_table.bins.size());
   ex.run("sort", [&] {
-    count_cells<D><<<(room + warps - 1) / warps, threads, 0, ex.stream()>>>(
+    count_cells<D><<<(room + warps - 1) / warps, rebin_threads, 0, ex.stream()>>>(
         p.table.bin_index.view(p.tiles.view()), p.plan.data(), p.next_table.bins.data(), p.reached.data(),
         p.reached_begin.data(), p.next_bin.data(), p.next_table.cell_begin.data(), p.bin_total.data(),
         p.section_total.data());
-    begin_bins<D><<<(room + section - 1) / section, threads, 0, ex.stream()>>>(
+    begin_bins<D><<<(room + section - 1) / section, rebin_threads, 0, ex.stream()>>>(
         p.plan.data(), p.bin_total.data(), p.section_total.data(), p.next_table.bins.data());
     place_particles<D><<<static_cast<unsigned>(p.table.bin_count), place_threads, 0, ex.stream()>>>(
         p.plan.data(), p.table.bins.data(), p.next_table.bins.data(), p.next_bin.data(), p.reached_begin.data(),

@@ -184,11 +184,6 @@ struct SpeedOfParticles {
     return max(max(abs(node[0]), abs(node[1])), abs(node[2]));
   }
 };
-template <class Real>
-struct LargerOf {
-  TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
-};
-
 }  // namespace
 
 template <class Real>
@@ -204,7 +199,7 @@ double couple_particles(Exec& ex, const GridNodes<Real, 3>& strands, const GridN
       ex, "couple", nodes,
       CoupleStrandNode<Real>{strands, particles, work.found.data(), work.facing.data(), static_cast<Real>(friction)});
   return static_cast<double>(reduce(ex, "couple", nodes, Real(0),
-                                    SpeedOfParticles<Real>{work.found.data(), particles.nodes}, LargerOf<Real>{}));
+                                    SpeedOfParticles<Real>{work.found.data(), particles.nodes}, Larger<Real>{}));
 }
 
 template <class Real>

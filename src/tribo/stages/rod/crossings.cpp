@@ -4,7 +4,7 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 using Vec3 = Vec<double, 3>;
-constexpr const char* label = "strand crossings";
+constexpr const char* crossings_label = "strand crossings";
 
 template <class Real>
 struct Cross {
@@ -65,9 +65,6 @@ struct OddOf {
   const Crossing<Real>* crossings;
   TRIBO_HD Index operator()(Index k) const { return crossings[k].odd; }
 };
-struct AddIndices {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
 template <class Real>
 struct AppendPair {
   const Crossing<Real>* crossings;
@@ -82,7 +79,7 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
                              SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings, const Array<Index>* among) {
   if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
-  count.pairs = find_pairs<Real>(ex, label, pads,
+  count.pairs = find_pairs<Real>(ex, crossings_label, pads,
                                  Cross<Real>{{view(state.x), view(state.x_tail)},
                                              view(state.v),
                                              {view(state.x), view(state.v), static_cast<Real>(dt)},
@@ -93,7 +90,7 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
                                              dt},
                                  crossings);
   if (count.pairs == 0) return count;
-  count.odd = reduce(ex, label, count.pairs, Index{0}, OddOf<Real>{crossings.data()}, AddIndices{});
+  count.odd = reduce(ex, crossings_label, count.pairs, Index{0}, OddOf<Real>{crossings.data()}, Plus<Index>{});
   return count;
 }
 
@@ -107,7 +104,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
     const Index kept = work.pair_count;
     if (kept == 0) prepare_pairs(ex, mesh, rods, work);  // none were near enough to touch
     resize_keep(ex, work.pairs, kept + report.after.pairs);
-    parallel_for(ex, label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
+    parallel_for(ex, crossings_label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
     prepare_added_pairs(ex, mesh, rods, kept, work);
     const bool pushed = settle_impulses(ex, rules.iterations, mesh, state, rods, work, holder) > 0;

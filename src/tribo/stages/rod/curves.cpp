@@ -9,10 +9,6 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 template <class Real>
-TRIBO_HD Vec<Real, 3> vector_at(const FieldView<const Real, 3>& column, Index i) {
-  return {{column[0][i], column[1][i], column[2][i]}};
-}
-template <class Real>
 TRIBO_HD Mat<Real, 3> matrix_at(const FieldView<const Real, 9>& column, Index i) {
   Mat<Real, 3> A;
   for (int k = 0; k < 9; ++k) (&A.m[0][0])[k] = column[k][i];
@@ -253,9 +249,6 @@ struct ElementEnergy {
     return static_cast<double>(volume[e] * laws[body[e]].energy(frame.R));
   }
 };
-struct Plus {
-  TRIBO_HD double operator()(double a, double b) const { return a + b; }
-};
 
 }  // namespace
 
@@ -370,7 +363,7 @@ std::vector<double> curve_energies(Exec& ex, const CurveMesh<Real>& mesh, const 
     energies.push_back(reduce(ex, "measure", body.elements.end - body.elements.begin, 0.0,
                               ElementEnergy<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(),
                                                   mesh.element_body.data(), mesh.volume.data(), body.elements.begin},
-                              Plus{}));
+                              Plus<double>{}));
   return energies;
 }
 

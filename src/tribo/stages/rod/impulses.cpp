@@ -406,11 +406,7 @@ struct ActiveOf {
   const Index* active;
   TRIBO_HD Index operator()(Index c) const { return active[choice(c)]; }
 };
-struct AddIndices {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
-
-constexpr const char* label = "strand impulses";
+constexpr const char* impulses_label = "strand impulses";
 
 int bits_of(Index values) {
   int bits = 1;
@@ -432,7 +428,7 @@ void prepare_from(Exec& ex, const RodWorkspace<Real>& rods, Index first_new, Str
                       " pairs of segments in contact: more than can be handled; use thinner or fewer strands, or a "
                       "shorter step");
   resize_keep(ex, work.impulse, n);
-  parallel_for(ex, label, n - first_new,
+  parallel_for(ex, impulses_label, n - first_new,
                PreparePair<Real>{rods.compliance.data(), first_new, work.pairs.data(), work.impulse.data()});
 }
 
@@ -442,13 +438,13 @@ void list_incident(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>&
   const Index entries = 2 * choice.count;
   work.owner.resize_discard(entries);
   work.incident.resize_discard(entries);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, impulses_label, entries,
                ListIncident<Real>{work.pairs.data(), choice, work.owner.data(), work.incident.data()});
-  work.sorter.sort(ex, label, work.owner, work.incident, entries, bits_of(mesh.vertices));
+  work.sorter.sort(ex, impulses_label, work.owner, work.incident, entries, bits_of(mesh.vertices));
   work.incident_start.resize_discard(mesh.vertices + 1);
-  parallel_for(ex, label, mesh.vertices + 1, FindIncident{work.owner.data(), entries, work.incident_start.data()});
+  parallel_for(ex, impulses_label, mesh.vertices + 1, FindIncident{work.owner.data(), entries, work.incident_start.data()});
   work.involved.resize_discard(mesh.strands);
-  parallel_for(ex, label, mesh.strands,
+  parallel_for(ex, impulses_label, mesh.strands,
                MarkInvolved{mesh.start.data(), work.incident_start.data(), work.involved.data()});
 }
 
@@ -470,28 +466,28 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mes
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     lead();
-    parallel_for(ex, label, choice.count,
+    parallel_for(ex, impulses_label, choice.count,
                  MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
-    if (reduce(ex, label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, AddIndices{}) == 0) {
+    if (reduce(ex, impulses_label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, Plus<Index>{}) == 0) {
       if (iteration > 0) hold();
       return iteration;
     }
-    parallel_for(ex, label, mesh.vertices,
+    parallel_for(ex, impulses_label, mesh.vertices,
                  CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
                                    work.impulse.data(), work.segment_active.data(), view(work.push)});
     for_each_team<typename PushOfStrand<Real>::Scratch>(
-        ex, label, mesh.strands,
+        ex, impulses_label, mesh.strands,
         PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
                            view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
     if (form == ImpulseForm::plain)
-      parallel_for(ex, label, choice.count,
+      parallel_for(ex, impulses_label, choice.count,
                    PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
     else
       parallel_for(
-          ex, label, choice.count,
+          ex, impulses_label, choice.count,
           AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
     parallel_for(
-        ex, label, mesh.vertices,
+        ex, impulses_label, mesh.vertices,
         GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
                             work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
     solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
@@ -506,10 +502,10 @@ template <class Real>
 void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
   prepare_from(ex, rods, 0, work);
   work.coupling.resize_discard(mesh.vertices);
-  parallel_for(ex, label, mesh.vertices,
+  parallel_for(ex, impulses_label, mesh.vertices,
                CoupleSegments<Real>{rods.compliance.data(), mesh.length.data(), work.coupling.data()});
   work.open.resize_discard(mesh.strands);
-  parallel_for(ex, label, mesh.strands, Clear{work.open.data()});
+  parallel_for(ex, impulses_label, mesh.strands, Clear{work.open.data()});
   work.all_chosen = true;
   work.momentum = 0;
   work.v_before.resize_discard(mesh.vertices);
@@ -523,17 +519,17 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
   const Index n = work.pair_count, entries = 2 * (n - first_new);
   work.owner.resize_discard(entries);
   work.incident.resize_discard(entries);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, impulses_label, entries,
                ListStrands<Real>{work.pairs.data() + first_new, mesh.vertex_strand.data(), work.owner.data(),
                                  work.incident.data()});
-  work.sorter.sort(ex, label, work.owner, work.incident, entries, bits_of(mesh.strands));
-  parallel_for(ex, label, mesh.strands, OpenStrand{work.owner.data(), entries, work.open.data()});
+  work.sorter.sort(ex, impulses_label, work.owner, work.incident, entries, bits_of(mesh.strands));
+  parallel_for(ex, impulses_label, mesh.strands, OpenStrand{work.owner.data(), entries, work.open.data()});
   work.active.resize_discard(n);
-  parallel_for(ex, label, n,
+  parallel_for(ex, impulses_label, n,
                MarkChosen<Real>{work.pairs.data(), mesh.vertex_strand.data(), work.open.data(), work.active.data()});
-  work.chosen_count = exclusive_scan(ex, label, work.active, work.active, n);
+  work.chosen_count = exclusive_scan(ex, impulses_label, work.active, work.active, n);
   work.chosen.resize_discard(work.chosen_count);
-  parallel_for(ex, label, n, StoreChosen{work.active.data(), n, work.chosen_count, work.chosen.data()});
+  parallel_for(ex, impulses_label, n, StoreChosen{work.active.data(), n, work.chosen_count, work.chosen.data()});
   work.all_chosen = false;
   list_incident(ex, mesh, work);
 }
@@ -557,9 +553,9 @@ int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodStat
     work.momentum = next;
     first = false;
     const PairChoice choice = choice_of(work);
-    parallel_for(ex, label, mesh.vertices,
+    parallel_for(ex, impulses_label, mesh.vertices,
                  LeadVelocity<Real>{static_cast<Real>(beta), view(state.v), view(work.v_before)});
-    parallel_for(ex, label, choice.count, LeadImpulse<Real>{static_cast<Real>(beta), choice, work.impulse.data()});
+    parallel_for(ex, impulses_label, choice.count, LeadImpulse<Real>{static_cast<Real>(beta), choice, work.impulse.data()});
     if (held) holder->lead(beta);
   };
   const auto hold = [&] {

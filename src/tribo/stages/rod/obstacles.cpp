@@ -10,7 +10,7 @@ namespace {
 /// Jacobi iterations. A strand that lies on the ground, whose vertices share what they carry, needs the most: with
 /// eight, what is left of its speed is below a percent.
 constexpr int passes = 8;
-constexpr const char* label = "rod_contact";
+constexpr const char* obstacles_label = "rod_contact";
 /// Normal velocity, relative to the collider's, at which a step ends in contact, or wins back a tenth of a depth: more
 /// would throw what a collider has run over. It is no faster than a fall from as high, since a speed that goes with
 /// 1 / dt asks for shorter steps, in which it is faster still.
@@ -18,11 +18,6 @@ template <class Real>
 TRIBO_HD Real least_velocity(Real gap, Real dt) {
   constexpr Real regained = Real(0.1), weight = Real(10);  // [m/s^2]
   return gap > Real(0) ? -gap / dt : min(-regained * gap / dt, sqrt(-weight * gap));
-}
-
-template <class Real>
-TRIBO_HD Vec<Real, 3> vector_at(const FieldView<const Real, 3>& field, Index i) {
-  return {{field[0][i], field[1][i], field[2][i]}};
 }
 
 /// Colliders that a vertex may reach in the step, the nearest first, and whether it would go too near to one of them.
@@ -228,9 +223,6 @@ struct LoadIndex {
   const Index* values;
   TRIBO_HD Index operator()(Index i) const { return values[i]; }
 };
-struct Sum {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
 template <class Real>
 struct SquaredSpeed {
   FieldView<const Real, 3> v;
@@ -239,9 +231,6 @@ struct SquaredSpeed {
     for (int k = 0; k < 3; ++k) sum += static_cast<double>(v[k][i]) * static_cast<double>(v[k][i]);
     return sum;
   }
-};
-struct Larger {
-  TRIBO_HD double operator()(double a, double b) const { return a > b ? a : b; }
 };
 
 /// Looks for colliders near vertices, and which of these would be too near.
@@ -254,14 +243,14 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   o.count.resize_discard(n);
   o.hit.resize_discard(n);
   o.touched.resize_discard(mesh.strands);
-  parallel_for(ex, label, n,
+  parallel_for(ex, obstacles_label, n,
                FindObstacles<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.radius.data(),
                                    mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
                                    static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
                                    o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
-  return reduce(ex, label, n, Index{0}, LoadIndex{values.data()}, Sum{});
+  return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});
 }
 
 /// Strands with a vertex that is marked are touched from now on; masses of vertices near a collider, as if all that are
@@ -274,12 +263,12 @@ void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& 
   o.impulse.resize_discard(n);
   o.response.v.resize_discard(n);
   o.response.count = n;
-  for_each_pack(ex, label, mesh.strands, MarkStrand{mesh.start.data(), mark.data(), o.touched.data()});
+  for_each_pack(ex, obstacles_label, mesh.strands, MarkStrand{mesh.start.data(), mark.data(), o.touched.data()});
   segment_compliance(ex, mesh, work);
-  parallel_for(ex, label, n, UnitImpulse<Real>{o.obstacle.data(), mark.data(), view(o.impulse), view(o.response.v)});
+  parallel_for(ex, obstacles_label, n, UnitImpulse<Real>{o.obstacle.data(), mark.data(), view(o.impulse), view(o.response.v)});
   solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
   const RodState<Real>& response = o.response;
-  parallel_for(ex, label, n,
+  parallel_for(ex, obstacles_label, n,
                ShowMass<Real>{o.obstacle.data(), o.count.data(), mark.data(), work.compliance.data(),
                               mesh.inverse_mass.data(), view(response.v), o.mass.data()});
 }
@@ -288,7 +277,7 @@ template <class Real>
 void push_away(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
                RodObstacles<Real>& o) {
   const RodState<Real>& now = state;
-  parallel_for(ex, label, mesh.vertices,
+  parallel_for(ex, obstacles_label, mesh.vertices,
                PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
                               o.obstacle.data(), view(o.impulse)});
   solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
@@ -297,7 +286,7 @@ void push_away(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWo
 template <class Real>
 void hold_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, const RodObstacles<Real>& o) {
   parallel_for(
-      ex, label, mesh.vertices,
+      ex, obstacles_label, mesh.vertices,
       HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
 }
 
@@ -346,7 +335,7 @@ bool ObstacleHolder<Real>::begin(const Array<Index>& among) {
 
 template <class Real>
 void ObstacleHolder<Real>::lead(double beta) {
-  parallel_for(ex_, label, mesh_.vertices,
+  parallel_for(ex_, obstacles_label, mesh_.vertices,
                LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
 }
 
@@ -362,7 +351,7 @@ void ObstacleHolder<Real>::end() {
 
 template <class Real>
 double rod_speed(Exec& ex, const RodState<Real>& state) {
-  return std::sqrt(reduce(ex, "rods", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, Larger{}));
+  return std::sqrt(reduce(ex, "rods", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, Larger<double>{}));
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                               \

@@ -13,7 +13,7 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 using Vec3 = Vec<double, 3>;
-constexpr const char* label = "strand contact";
+constexpr const char* pads_label = "strand contact";
 
 /// Of positions [m] and velocities [m/s] that are taken for finite.
 template <class Real>
@@ -546,18 +546,18 @@ Index enter_guests(Exec& ex, const BoxSums& sums, Index n, SegmentPads<Real>& pa
   const double most = sums.count + 4096;
   GuestSums guests;
   while (true) {
-    guests = reduce(ex, label, n, GuestSums{0, 0}, SumsOfGuest<Real>{box, pads.grid}, AddGuestSums{});
+    guests = reduce(ex, pads_label, n, GuestSums{0, 0}, SumsOfGuest<Real>{box, pads.grid}, AddGuestSums{});
     if (guests.pads <= most) break;
     ++pads.grid.shift;
   }
   pads.guest_first.resize_discard(n);
-  parallel_for(ex, label, n, CountGuestPads<Real>{box, pads.grid, pads.guest_first.data()});
-  pads.guests = offsets_of(ex, label, pads.guest_first, n, "places of segments on the contact grid");
+  parallel_for(ex, pads_label, n, CountGuestPads<Real>{box, pads.grid, pads.guest_first.data()});
+  pads.guests = offsets_of(ex, pads_label, pads.guest_first, n, "places of segments on the contact grid");
   pads.guest_key.resize_discard(pads.guests);
   pads.guest.resize_discard(pads.guests);
-  parallel_for(ex, label, n,
+  parallel_for(ex, pads_label, n,
                EnterGuest<Real>{box, pads.grid, pads.guest_first.data(), pads.guest_key.data(), pads.guest.data()});
-  pads.sorter.sort(ex, label, pads.guest_key, pads.guest, pads.guests, pads.grid.key_bits());
+  pads.sorter.sort(ex, pads_label, pads.guest_key, pads.guest, pads.guests, pads.grid.key_bits());
   return static_cast<Index>(guests.segments);
 }
 
@@ -575,33 +575,33 @@ Index offsets_of(Exec& ex, const char* of, Array<Index>& counts, Index n, const 
 template <class Real>
 void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, SegmentPads<Real>& pads) {
   const Index n = mesh.vertices;
-  const DriftSums moving = reduce(ex, label, n, DriftSums{Vec3::zero(), 0},
+  const DriftSums moving = reduce(ex, pads_label, n, DriftSums{Vec3::zero(), 0},
                                   VelocityOf<Real>{view(state.v), mesh.length.data(), dt}, AddDriftSums{});
   pads.drift = cast<Real>((1 / std::max(moving.count, 1.0)) * moving.velocity);
   pads.box.resize_discard(n);
-  parallel_for(ex, label, SegmentRun<Real>::runs(n),
+  parallel_for(ex, pads_label, SegmentRun<Real>::runs(n),
                BoxOfSegments<Real>{view(state.x), view(state.v), mesh.length.data(), mesh.radius.data(), n, pads.drift,
                                    static_cast<Real>(dt), view(pads.box)});
   constexpr double far = std::numeric_limits<double>::max();
   const auto box = view(std::as_const(pads.box));
   const BoxSums none{Vec3::filled(far), Vec3::filled(-far), Vec3::zero(), 0, 0};
-  const BoxSums sums = reduce(ex, label, n, none, SumsOfBox<Real>{box, none}, JoinBoxSums{});
+  const BoxSums sums = reduce(ex, pads_label, n, none, SumsOfBox<Real>{box, none}, JoinBoxSums{});
   pads.near_count = 0;
   if (sums.count == 0) return;
 
   pads.homes = static_cast<Index>(sums.count) - enter_guests(ex, sums, n, pads);
   pads.key.resize_discard(n);
   pads.segment.resize_discard(n);
-  parallel_for(ex, label, n, EnterHome<Real>{box, pads.grid, pads.key.data(), pads.segment.data()});
-  pads.sorter.sort(ex, label, pads.key, pads.segment, n, pads.grid.key_bits());
+  parallel_for(ex, pads_label, n, EnterHome<Real>{box, pads.grid, pads.key.data(), pads.segment.data()});
+  pads.sorter.sort(ex, pads_label, pads.key, pads.segment, n, pads.grid.key_bits());
   pads.home_box.resize_discard(pads.homes);
-  parallel_for(ex, label, pads.homes, PlaceBox<Real>{box, pads.segment.data(), view(pads.home_box)});
+  parallel_for(ex, pads_label, pads.homes, PlaceBox<Real>{box, pads.segment.data(), view(pads.home_box)});
   pads.pad_of.resize_discard(pads.homes);
-  parallel_for(ex, label, pads.homes, EndsPad{pads.key.data(), pads.homes, pads.pad_of.data()});
-  const Index count = pads.homes > 0 ? exclusive_scan(ex, label, pads.pad_of, pads.pad_of, pads.homes) + 1 : 0;
+  parallel_for(ex, pads_label, pads.homes, EndsPad{pads.key.data(), pads.homes, pads.pad_of.data()});
+  const Index count = pads.homes > 0 ? exclusive_scan(ex, pads_label, pads.pad_of, pads.pad_of, pads.homes) + 1 : 0;
   pads.pad_key.resize_discard(count + 1);
   pads.pad_start.resize_discard(count + 1);
-  parallel_for(ex, label, pads.homes,
+  parallel_for(ex, pads_label, pads.homes,
                ListPad{pads.key.data(), pads.pad_of.data(), pads.homes, pads.pad_key.data(), pads.pad_start.data()});
 
   const SegmentPads<Real>& sorted = pads;
@@ -622,13 +622,13 @@ void list_near(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state,
   pads.found.resize_discard(places);
   pads.partner.resize_discard(Size{places} * kept_partners);
   using Count = CountNear<Real>;
-  for_each_team<typename Count::Scratch>(ex, label, (places + Count::chunk - 1) / Count::chunk,
+  for_each_team<typename Count::Scratch>(ex, pads_label, (places + Count::chunk - 1) / Count::chunk,
                                          Count{segments, pads.found.data(), pads.partner.data()});
-  pads.near_count = offsets_of(ex, label, pads.found, places, "pairs of segments near each other");
+  pads.near_count = offsets_of(ex, pads_label, pads.found, places, "pairs of segments near each other");
   pads.near.resize_discard(pads.near_count);
   if (pads.near_count > 0)
     parallel_for(
-        ex, label, places,
+        ex, pads_label, places,
         StoreNear<Real>{segments, sorted.found.data(), sorted.partner.data(), pads.near_count, pads.near.data()});
 }
 
@@ -637,7 +637,7 @@ bool lists_motion(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& sta
                   const SegmentPads<Real>& pads) {
   const Index n = mesh.vertices;
   if (pads.box.low.c[0].size() != n) return false;
-  return reduce(ex, label, SegmentRun<Real>::runs(n), Index{0},
+  return reduce(ex, pads_label, SegmentRun<Real>::runs(n), Index{0},
                 LeavesBox<Real>{view(state.x), view(state.v), mesh.length.data(), n, pads.drift, static_cast<Real>(dt),
                                 view(pads.box)},
                 Most{}) == 0;

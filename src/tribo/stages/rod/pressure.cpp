@@ -8,7 +8,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "hair volume";
+constexpr const char* pressure_label = "hair volume";
 
 /// Cells along an axis, without the ring, at which the hierarchy ends.
 constexpr Index coarsest = 4;
@@ -277,10 +277,6 @@ struct Magnitude {
   TRIBO_HD double operator()(Index e) const { return abs(static_cast<double>(a[list[e]])); }
 };
 /// NaN if there is one.
-struct Larger {
-  TRIBO_HD double operator()(double a, double b) const { return a >= b || a != a ? a : b; }
-};
-
 template <class Real>
 void list_unknowns(Exec& ex, PressureLevel<Real>& level, Array<Index>& flag) {
   const Index n = level.grid.count();
@@ -288,9 +284,9 @@ void list_unknowns(Exec& ex, PressureLevel<Real>& level, Array<Index>& flag) {
   level.cell.resize_discard(n);
   level.count = 0;
   for (const Index parity : {0, 1}) {
-    parallel_for(ex, label, n, FlagUnknown<Real>{view_of(level), parity, flag.data()});
-    const Index found = exclusive_scan(ex, label, flag, flag, n);
-    parallel_for(ex, label, n, ListUnknown<Real>{view_of(level), parity, level.count, flag.data(), level.cell.data()});
+    parallel_for(ex, pressure_label, n, FlagUnknown<Real>{view_of(level), parity, flag.data()});
+    const Index found = exclusive_scan(ex, pressure_label, flag, flag, n);
+    parallel_for(ex, pressure_label, n, ListUnknown<Real>{view_of(level), parity, level.count, flag.data(), level.cell.data()});
     level.count += found;
     if (parity == 0) level.even = found;
   }
@@ -316,10 +312,10 @@ class Cycle {
     for (int l = 0; l < last; ++l) {
       first_sweep(l);
       PressureLevel<Real>&fine = solver_.level[at(l)], &coarse = solver_.level[at(l + 1)];
-      parallel_for(ex_, label, fine.count,
+      parallel_for(ex_, pressure_label, fine.count,
                    ResidualAfterSweep<Real>{view_of(fine), fine.cell.data(), fine.even, fine.b.data(), fine.x.data(),
                                             fine.r.data()});
-      parallel_for(ex_, label, coarse.count,
+      parallel_for(ex_, pressure_label, coarse.count,
                    Restrict<Real>{coarse.cell.data(), fine.grid, coarse.grid, fine.r.data(), coarse.b.data()});
     }
     first_sweep(last);
@@ -333,7 +329,7 @@ class Cycle {
     }
     for (int l = last - 1; l >= 0; --l) {
       PressureLevel<Real>&fine = solver_.level[at(l)], &coarse = solver_.level[at(l + 1)];
-      parallel_for(ex_, label, fine.count,
+      parallel_for(ex_, pressure_label, fine.count,
                    Prolong<Real>{fine.cell.data(), fine.grid, coarse.grid, coarse.x.data(), fine.x.data()});
       sweep(l, false);
       sweep(l, true);
@@ -344,14 +340,14 @@ class Cycle {
   static std::size_t at(int l) { return static_cast<std::size_t>(l); }
   void first_sweep(int l) {
     PressureLevel<Real>& level = solver_.level[at(l)];
-    parallel_for(ex_, label, level.even,
+    parallel_for(ex_, pressure_label, level.even,
                  SmoothFirst<Real>{level.cell.data(), level.diagonal.data(), level.b.data(), level.x.data()});
     sweep(l, false);
   }
   void sweep(int l, bool even) {
     PressureLevel<Real>& level = solver_.level[at(l)];
     parallel_for(
-        ex_, label, even ? level.even : level.count - level.even,
+        ex_, pressure_label, even ? level.even : level.count - level.even,
         Smooth<Real>{view_of(level), level.cell.data() + (even ? 0 : level.even), level.b.data(), level.x.data()});
   }
 
@@ -377,7 +373,7 @@ void clear_pressure(Exec& ex, const CellGrid& grid, PressureSolver<Real>& solver
   solver.q.resize_discard(grid.count());
   solver.p.resize_discard(grid.count());
   parallel_for(
-      ex, label, grid.count(),
+      ex, pressure_label, grid.count(),
       ClearLevel<Real>{finest.diagonal.data(), finest.x.data(), finest.r.data(), solver.q.data(), solver.p.data()});
 }
 
@@ -385,13 +381,13 @@ template <class Real>
 void build_pressure(Exec& ex, PressureSolver<Real>& solver) {
   PressureLevel<Real>& finest = solver.level[0];
   parallel_for(
-      ex, label, finest.grid.count(),
+      ex, pressure_label, finest.grid.count(),
       ClearOthers<Real>{finest.diagonal.data(), finest.x.data(), finest.r.data(), solver.q.data(), solver.p.data()});
   list_unknowns(ex, finest, solver.flag);
   for (int l = 1; l < solver.levels; ++l) {
     const PressureLevel<Real>& fine = solver.level[static_cast<std::size_t>(l - 1)];
     PressureLevel<Real>& coarse = solver.level[static_cast<std::size_t>(l)];
-    parallel_for(ex, label, coarse.grid.count(),
+    parallel_for(ex, pressure_label, coarse.grid.count(),
                  Coarsen<Real>{view_of(fine), coarse.grid, view(coarse.coefficient), coarse.diagonal.data(),
                                coarse.x.data(), coarse.r.data()});
     list_unknowns(ex, coarse, solver.flag);
@@ -410,20 +406,20 @@ PressureReport solve_pressure(Exec& ex, const Array<Real>& b, double scale, doub
   const Real* const z = finest.x.data();
   PressureReport report{n};
   if (n == 0 || !(scale > 0)) return report;
-  parallel_for(ex, label, n, StartResidual<Real>{A, list, b.data(), q, residual});
-  const auto largest = [&] { return reduce(ex, label, n, 0.0, Magnitude<Real>{list, residual}, Larger{}) / scale; };
+  parallel_for(ex, pressure_label, n, StartResidual<Real>{A, list, b.data(), q, residual});
+  const auto largest = [&] { return reduce(ex, pressure_label, n, 0.0, Magnitude<Real>{list, residual}, LargerOrNan<double>{}) / scale; };
   report.residual = largest();
   Cycle<Real> cycle(ex, solver);
   double before = 0;
   while (report.residual > tolerance && report.iterations < most) {
     cycle.run();
-    const double rz = reduce(ex, label, n, 0.0, Product<Real>{list, residual, z}, Add{});
+    const double rz = reduce(ex, pressure_label, n, 0.0, Product<Real>{list, residual, z}, Add{});
     if (!(rz > 0)) break;
-    parallel_for(ex, label, n, TurnDirection<Real>{list, z, static_cast<Real>(before > 0 ? rz / before : 0), p});
-    parallel_for(ex, label, n, ApplyOperator<Real>{A, list, p, Ap});
-    const double curvature = reduce(ex, label, n, 0.0, Product<Real>{list, p, Ap}, Add{});
+    parallel_for(ex, pressure_label, n, TurnDirection<Real>{list, z, static_cast<Real>(before > 0 ? rz / before : 0), p});
+    parallel_for(ex, pressure_label, n, ApplyOperator<Real>{A, list, p, Ap});
+    const double curvature = reduce(ex, pressure_label, n, 0.0, Product<Real>{list, p, Ap}, Add{});
     if (!(curvature > 0)) break;
-    parallel_for(ex, label, n, Advance<Real>{list, p, Ap, static_cast<Real>(rz / curvature), q, residual});
+    parallel_for(ex, pressure_label, n, Advance<Real>{list, p, Ap, static_cast<Real>(rz / curvature), q, residual});
     report.residual = largest();
     ++report.iterations;
     before = rz;
@@ -435,7 +431,7 @@ PressureReport solve_pressure(Exec& ex, const Array<Real>& b, double scale, doub
 template <class Real>
 double largest_right_hand_side(Exec& ex, const Array<Real>& b, const PressureSolver<Real>& solver) {
   const PressureLevel<Real>& finest = solver.level[0];
-  return reduce(ex, label, finest.count, 0.0, Magnitude<Real>{finest.cell.data(), b.data()}, Larger{});
+  return reduce(ex, pressure_label, finest.count, 0.0, Magnitude<Real>{finest.cell.data(), b.data()}, LargerOrNan<double>{});
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                  \

@@ -3,7 +3,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rod solves";
+constexpr const char* solves_label = "rod solves";
 
 /// Impulses as given, on velocities as they are.
 template <class Real>
@@ -135,12 +135,12 @@ void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Arra
            RodWorkspace<Real>& work) {
   const Index* const some = touched != nullptr ? touched->data() : nullptr;
   if constexpr (fetches_ahead)
-    parallel_for(ex, label, mesh.vertices, EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
+    parallel_for(ex, solves_label, mesh.vertices, EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
   for_each_strand_pack<Real>(
-      ex, label, mesh,
+      ex, solves_label, mesh,
       SolveStrands<Real, Source>{work.factor.data(), some, source, work.solution.data(), view(state.v)});
   if constexpr (fetches_ahead)
-    parallel_for(ex, label, mesh.vertices,
+    parallel_for(ex, solves_label, mesh.vertices,
                  LeaveRows<Real, Source>{
                      source, some, mesh.vertex_strand.data(), {mesh.slot.data(), work.solution.data()}, view(state.v)});
 }
@@ -233,7 +233,7 @@ template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work) {
   if (work.compliance_valid) return;
   work.compliance.resize_discard(mesh.vertices);
-  for_each_strand_pack<Real>(ex, label, mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
+  for_each_strand_pack<Real>(ex, solves_label, mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
   work.compliance_valid = true;
 }
 

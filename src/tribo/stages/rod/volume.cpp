@@ -9,7 +9,7 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 using Vec3 = Vec<double, 3>;
-constexpr const char* label = "hair volume";
+constexpr const char* volume_label = "hair volume";
 
 /// Of the groomed density: cells with less are air, and no face is lighter (theory I.1, I.2).
 constexpr double thinnest = 0.1;
@@ -530,9 +530,6 @@ struct CountChange {
   const Real* diagonal;
   TRIBO_HD Index operator()(Index e) const { return (diagonal[list[e]] > Real(0)) != (next[e] != 0) ? 1 : 0; }
 };
-struct Sum {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
-};
 template <class Real>
 struct ChangeCell {
   CellGrid grid;
@@ -683,7 +680,7 @@ void place_window(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh,
                   const RodState<Real>& state, Index begin, Index end, VolumeWork<Real>& work) {
   constexpr double far = std::numeric_limits<double>::max();
   const Extent none{Vec3::filled(far), Vec3::filled(-far)};
-  Extent extent = reduce(ex, label, mesh.vertices, none,
+  Extent extent = reduce(ex, volume_label, mesh.vertices, none,
                          ExtentOfVertex<Real>{view(state.x), targets.first.data(), begin, end, none}, JoinExtents{});
   if (!(extent.low[0] <= extent.high[0])) extent = {Vec3::zero(), Vec3::zero()};
   double size[3], cells = 1;
@@ -713,33 +710,33 @@ void rasterize(Exec& ex, const VolumeRules& rules, const RodMesh<Real>& mesh, co
   work.key.resize_discard(n);
   work.order.resize_discard(n);
   work.point.resize_discard(n);
-  parallel_for(ex, label, n, KeyOfSample<Real>{places, work.key.data(), work.order.data()});
+  parallel_for(ex, volume_label, n, KeyOfSample<Real>{places, work.key.data(), work.order.data()});
   int bits = 1;
   while (bits < 40 && (Size{1} << bits) < 8 * Size{cells}) ++bits;
-  work.sorter.sort(ex, label, work.key, work.order, n, bits);
-  parallel_for(ex, label, n,
+  work.sorter.sort(ex, volume_label, work.key, work.order, n, bits);
+  parallel_for(ex, volume_label, n,
                PlacePoint<Real>{places, view(state.v), mesh.mass.data(), work.order.data(), targets.target.data(),
                                 work.point.data()});
   const Index rows = 4 * grid.size[0] * grid.size[1], length = 2 * grid.size[2];
   work.row.resize_discard(rows + 1);
   work.half.resize_discard(Size{rows} * (length + 1));
-  parallel_for(ex, label, rows + 1, StartRow{work.key.data(), n, rows, length, work.row.data(), work.half.data()});
+  parallel_for(ex, volume_label, rows + 1, StartRow{work.key.data(), n, rows, length, work.row.data(), work.half.data()});
 
   const HalfRows half_rows{grid, work.row.data(), work.half.data()};
   for (Array<Index>* a : {&work.flag, &work.flag_next, &work.cell, &work.kind, &work.valid, &work.blocked})
     a->resize_discard(cells);
   for (Array<Real>* a : {&work.density, &work.target, &work.right}) a->resize_discard(cells);
   for (Field<Real, 3>* f : {&work.face_mass, &work.u, &work.u_new}) f->resize_discard(cells);
-  parallel_for(ex, label, cells, MarkAlongRows{half_rows, work.flag.data()});
-  parallel_for(ex, label, cells, MarkAcross{grid, 1, work.flag.data(), work.flag_next.data()});
-  parallel_for(ex, label, cells, MarkAcross{grid, 0, work.flag_next.data(), work.flag.data()});
-  work.touched = exclusive_scan(ex, label, work.flag, work.flag_next, cells);
-  parallel_for(ex, label, cells, ListTouched{work.flag.data(), work.flag_next.data(), work.cell.data()});
+  parallel_for(ex, volume_label, cells, MarkAlongRows{half_rows, work.flag.data()});
+  parallel_for(ex, volume_label, cells, MarkAcross{grid, 1, work.flag.data(), work.flag_next.data()});
+  parallel_for(ex, volume_label, cells, MarkAcross{grid, 0, work.flag_next.data(), work.flag.data()});
+  work.touched = exclusive_scan(ex, volume_label, work.flag, work.flag_next, cells);
+  parallel_for(ex, volume_label, cells, ListTouched{work.flag.data(), work.flag_next.data(), work.cell.data()});
 
-  parallel_for(ex, label, cells, ClearCell<Real>{work.target.data(), work.kind.data(), work.valid.data()});
+  parallel_for(ex, volume_label, cells, ClearCell<Real>{work.target.data(), work.kind.data(), work.valid.data()});
   const double volume = rules.dx * rules.dx * rules.dx;
   parallel_for(
-      ex, label, work.touched,
+      ex, volume_label, work.touched,
       GatherCell<Real>{half_rows, work.cell.data(), work.point.data(), static_cast<Real>(volume), work.density.data(),
                        work.target.data(), view(work.face_mass), view(work.u), work.valid.data()});
 }
@@ -750,7 +747,7 @@ double mean_density(Exec& ex, const VolumeWork<Real>& work) {
   double mean = 0;
   for (int pass = 0; pass < 20; ++pass) {
     const DensitySum sum =
-        reduce(ex, label, work.touched, DensitySum{0, 0},
+        reduce(ex, volume_label, work.touched, DensitySum{0, 0},
                DensityOfCell<Real>{work.cell.data(), work.density.data(), thinnest * mean}, AddDensities{});
     const double next = sum.count > 0 ? sum.sum / sum.count : 0;
     if (next == mean) break;
@@ -768,17 +765,17 @@ void solve_separating(Exec& ex, const VolumeRules& rules, double scale, VolumeWo
   const Field<Real, 3>& coefficient = finest.coefficient;
   const Real least = static_cast<Real>(rules.tolerance * scale);
   for (;;) {
-    parallel_for(ex, label, work.touched,
+    parallel_for(ex, volume_label, work.touched,
                  ChooseCell<Real>{work.grid, work.cell.data(), work.kind.data(), view(coefficient), work.right.data(),
                                   pressure.q.data(), finest.diagonal.data(), least, work.flag.data()});
-    const Index changes = reduce(ex, label, work.touched, Index{0},
-                                 CountChange<Real>{work.cell.data(), work.flag.data(), finest.diagonal.data()}, Sum{});
+    const Index changes = reduce(ex, volume_label, work.touched, Index{0},
+                                 CountChange<Real>{work.cell.data(), work.flag.data(), finest.diagonal.data()}, Plus<Index>{});
     if (changes <= rules.unsettled * report.unknowns) break;
     if (report.rounds == rules.rounds) {
       report.converged = false;
       break;
     }
-    parallel_for(ex, label, work.touched,
+    parallel_for(ex, volume_label, work.touched,
                  ChangeCell<Real>{work.grid, work.cell.data(), work.flag.data(), view(coefficient),
                                   finest.diagonal.data(), pressure.q.data()});
     build_pressure(ex, pressure);
@@ -788,7 +785,7 @@ void solve_separating(Exec& ex, const VolumeRules& rules, double scale, VolumeWo
     report.converged = solved.converged;
     ++report.rounds;
   }
-  parallel_for(ex, label, work.touched, OnlyPush<Real>{work.cell.data(), pressure.q.data()});
+  parallel_for(ex, volume_label, work.touched, OnlyPush<Real>{work.cell.data(), pressure.q.data()});
 }
 
 }  // namespace
@@ -803,7 +800,7 @@ VolumeTargets<Real> measure_volume(Exec& ex, const VolumeRules& rules, const Rod
   if (!any) return targets;
   sample_strands(ex, rules.dx, mesh, targets);
   targets.target.resize_discard(mesh.vertices);
-  parallel_for(ex, label, mesh.vertices, ClearTarget<Real>{targets.target.data()});
+  parallel_for(ex, volume_label, mesh.vertices, ClearTarget<Real>{targets.target.data()});
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {
     if (mesh.body[b].method != HairMethod::mcadams) continue;
     Index begin, end;
@@ -811,7 +808,7 @@ VolumeTargets<Real> measure_volume(Exec& ex, const VolumeRules& rules, const Rod
     copy_to_host(ex, targets.first, &end, 1, mesh.body[b].vertices.end);
     rasterize(ex, rules, mesh, targets, state, begin, end, work);
     targets.density[b] = mean_density(ex, work);
-    parallel_for(ex, label, end - begin,
+    parallel_for(ex, volume_label, end - begin,
                  DensityAtVertex<Real>{work.grid, work.point.data(), work.order.data(), targets.sample.data() + begin,
                                        work.density.data(), targets.target.data()});
   }
@@ -838,18 +835,18 @@ VolumeReport project_volume(Exec& ex, const VolumeRules& rules, const typename C
   const Field<Real, 3>& coefficient = finest.coefficient;
 
   parallel_for(
-      ex, label, n,
+      ex, volume_label, n,
       NameCell<Real>{grid, list, corner, dx, colliders, work.density.data(), work.target.data(), work.kind.data()});
-  parallel_for(ex, label, grid.count(), ClearFlag{work.flag_next.data()});
+  parallel_for(ex, volume_label, grid.count(), ClearFlag{work.flag_next.data()});
   for (int sweep = 0; sweep < 2; ++sweep) {
-    parallel_for(ex, label, n, Extrapolate<Real>{grid, list, work.valid.data(), work.flag_next.data(), view(work.u)});
+    parallel_for(ex, volume_label, n, Extrapolate<Real>{grid, list, work.valid.data(), work.flag_next.data(), view(work.u)});
     work.valid.swap(work.flag_next);
   }
-  parallel_for(ex, label, n,
+  parallel_for(ex, volume_label, n,
                PrepareFaces<Real>{grid, list, work.kind.data(), work.target.data(), view(face_mass), view(u), corner,
                                   dx, cell_volume, colliders, rules.incompressibility != Incompressibility::bilateral,
                                   view(finest.coefficient), view(work.u_new), work.blocked.data()});
-  parallel_for(ex, label, n,
+  parallel_for(ex, volume_label, n,
                PrepareCell<Real>{grid, list, work.kind.data(), work.density.data(), work.target.data(), view(u_new),
                                  view(coefficient), dx, static_cast<Real>(dt), static_cast<Real>(rules.regain),
                                  static_cast<Real>(std::max(dt, rules.regain_time)), rules.incompressibility,
@@ -865,7 +862,7 @@ VolumeReport project_volume(Exec& ex, const VolumeRules& rules, const typename C
   report.converged = solved.converged;
   report.rounds = 1;
   if (rules.incompressibility == Incompressibility::separating) solve_separating(ex, rules, scale, work, report);
-  parallel_for(ex, label, n,
+  parallel_for(ex, volume_label, n,
                PushFaces<Real>{grid, list, view(u), view(coefficient), work.blocked.data(), work.pressure.q.data(),
                                view(work.u_new)});
   return report;
@@ -881,10 +878,10 @@ VolumeReport volume_blend(Exec& ex, const VolumeRules& rules, const RodMesh<Real
   const double flip = rules.flip_time > 0 ? std::pow(rules.flip, dt / rules.flip_time) : rules.flip;
   const Field<Real, 3>&u = work.u, &u_new = work.u_new, &change = work.change;
   work.change.resize_discard(targets.samples);
-  parallel_for(ex, label, targets.samples,
+  parallel_for(ex, volume_label, targets.samples,
                InterpolateAtPoint<Real>{work.grid, work.point.data(), work.order.data(), view(u), view(u_new),
                                         static_cast<Real>(flip), view(work.change)});
-  parallel_for(ex, label, mesh.vertices,
+  parallel_for(ex, volume_label, mesh.vertices,
                BlendVertex<Real>{targets.first.data(), targets.sample.data(), view(change), mesh.inverse_mass.data(),
                                  static_cast<Real>(flip), view(state.v)});
   return report;
@@ -897,7 +894,7 @@ VolumeReport volume_step(Exec& ex, const VolumeRules& rules, const RodMesh<Real>
   if (targets.empty()) return {};
   const RodState<Real>& now = state;
   work.v_lag.resize_discard(mesh.vertices);
-  parallel_for(ex, label, mesh.vertices, KeepVelocity<Real>{view(now.v), view(work.v_lag)});
+  parallel_for(ex, volume_label, mesh.vertices, KeepVelocity<Real>{view(now.v), view(work.v_lag)});
   const VolumeReport report = volume_blend(ex, rules, mesh, targets, colliders, dt, state, work);
   filter_velocities(ex, mesh, work.v_lag, state, rods);
   return report;

@@ -247,11 +247,6 @@ struct CoupledSpeed {
   }
 };
 template <class Real>
-struct LargerSpeed {
-  TRIBO_HD Real operator()(Real a, Real b) const { return a < b ? b : a; }
-};
-
-template <class Real>
 TwoGrids<Real> two_grids(const GridNodes<Real, 3>& grid, ContactFields<Real>& fields,
                          const CouplingWorkspace<Real>& work) {
   return {grid.blocks,           grid.block_count,     grid.nodes,
@@ -291,7 +286,7 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& con
                                 mesh.kinematic.data(), gap, constants.spec.form == ContactSpec::Form::paper,
                                 work.change.data()});
   return static_cast<double>(
-      reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, LargerSpeed<Real>{}));
+      reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, Larger<Real>{}));
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                     \

@@ -115,7 +115,7 @@ struct SetRate {
 };
 
 template <class Real>
-struct PushVertex {
+struct PushByForces {
   CornerSum<Real> force;
   const Real* inverse_mass;
   const Index* drive;
@@ -176,10 +176,6 @@ struct SquaredSpeed {
     return sum;
   }
 };
-struct LargerOrNan {
-  TRIBO_HD double operator()(double a, double b) const { return a > b || a != a ? a : b; }
-};
-
 }  // namespace
 
 template <class Real>
@@ -256,7 +252,7 @@ void elastic_step(Exec& ex, const SolidConstants<Real>& constants, const SolidMe
   place_drives(ex, constants, time, dt, work);
   const ElasticWorkspace<Real>& kept = work;
   for_each_pack(ex, "elastic", mesh.vertices,
-                PushVertex<Real>{CornerSum<Real>(mesh, work), mesh.inverse_mass.data(), mesh.drive.data(),
+                PushByForces<Real>{CornerSum<Real>(mesh, work), mesh.inverse_mass.data(), mesh.drive.data(),
                                  view(mesh.anchor), work.drives.data(), view(kept.v_start), constants.gravity,
                                  static_cast<Real>(dt), view(state.v)});
 }
@@ -272,7 +268,7 @@ void move_vertices(Exec& ex, const SolidMesh<Real>& mesh, double dt, SolidState<
 
 template <class Real>
 double vertex_speed(Exec& ex, const SolidState<Real>& state) {
-  return std::sqrt(reduce(ex, "elastic", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, LargerOrNan{}));
+  return std::sqrt(reduce(ex, "elastic", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, LargerOrNan<double>{}));
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                        \

@@ -3,6 +3,7 @@
 
 #include "tribo/core/cast_numbers.h"
 #include "tribo/math/spline.h"
+#include "tribo/stages/outlined.h"
 #include "tribo/stages/solid/tets.h"
 
 namespace tribo::TRIBO_BACKEND {
