@@ -359,7 +359,8 @@ StepReport Solver<Real, D>::step(double until) {
   emit();
   for (const SinkSpec& sink : model_.sinks)  // or one that works for less than a step would take nothing
     if (sink.from > state_.time) until = std::min(until, sink.from);
-  StepReport report = bounded_dt(until, rods_.state.pace);
+  double pace = rods_.state.pace;  // kept once the step has been taken
+  StepReport report = bounded_dt(until, pace);
   const double left = until - state_.time;
   if (report.dt < model_.time.dt_min && report.dt < left)
     report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
@@ -388,6 +389,7 @@ StepReport Solver<Real, D>::step(double until) {
     rods_.bundle.undo();
     throw;
   }
+  rods_.state.pace = pace;
   if (bad != no_index) report_bad_particle(bad, taken, report.limit);
   for (const SolidSystem<Real>* meshes : {&solids_, &vertices_.meshes})
     if (meshes->bad != no_index) report_bad_vertex(*meshes, taken, report.limit);
