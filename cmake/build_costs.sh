@@ -16,12 +16,17 @@ if grep -q '^TRIBO_CCACHE:.*[^D]$' "$folder/CMakeCache.txt" && [ -z "${CCACHE_DI
 fi
 architectures=$(sed -n 2p "$folder/built_for.txt" 2>/dev/null || echo 1)
 
-# Objects lie in DIRECTORY/CMakeFiles/TARGET.dir/SOURCE.o, with __ for each .. in the path of the source.
-source_exists() {
+# Objects lie in DIRECTORY/CMakeFiles/TARGET.dir/SOURCE.o, with __ for each .. in the path of the source; what the build
+# writes itself lies in its own folder. Of that folder's own targets, only what ninja still knows counts.
+known=$(ninja -C "$folder" -t targets all 2>/dev/null | sed -E 's/: [^ ]+$//; s/tribo_cpu_[a-z0-9]+/tribo_cpu/')
+has_cuda=$(grep -c 'tribo_cuda\.dir' <<<"$known" || true)
+is_built() {
+  [[ $'\n'$known$'\n' != *$'\n'"$1"$'\n'* ]] || return 0
+  if [[ $1 != */tribo_cuda.dir/* ]] || [ "$has_cuda" -gt 0 ]; then return 1; fi
   local path=${1%.o}
-  [[ $path == */CMakeFiles/*.dir/* ]] || return 0
   path=${path%%CMakeFiles/*}${path#*.dir/}
-  [ -e "${path//__/..}" ]
+  path=${path//__/..}
+  [ -e "$path" ] || [[ $path == *cuda* ]]
 }
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
@@ -30,7 +35,7 @@ trap 'rm -f "$new"' EXIT
 LC_ALL=C awk -v gpu_architectures="$architectures" '
   FNR == 1 { ++file }
   file == 1 { if (/^[0-9]/) seconds[$2] = $1; next }
-  FNR == 1 || $4 ~ /^\// || $4 !~ /\.(o|a)$|^(tribo|tests\/)/ || $4 ~ /\.(cmake|xml)$/ { next }
+  FNR == 1 || $4 ~ /^\// || $4 !~ /\.(o|a|gch)$|^(tribo|tests\/)/ || $4 ~ /\.(cmake|xml)$/ { next }
   { built[$4] = ($2 - $1) / 1000 }
   END {
     for (output in built) {
@@ -43,7 +48,7 @@ LC_ALL=C awk -v gpu_architectures="$architectures" '
     }
     for (key in seconds) printf "%.1f %s\n", seconds[key], key
   }' "$table" "$folder/.ninja_log" | LC_ALL=C sort -k2 | while read -r cost key; do
-  if source_exists "$key"; then echo "$cost $key"; fi
+  if is_built "$key"; then echo "$cost $key"; fi
 done >"$new"
 {
   echo "# Seconds that each file takes to compile or link on one core, CUDA for one architecture. build_costs.sh writes"

@@ -77,6 +77,10 @@ build_with_progress() {
 
   local cores jobs of_cores
   cores=$(build_cores)
+  if ! [[ ${TRIBO_JOBS:-1} =~ ^[1-9][0-9]*$ ]]; then
+    echo "TRIBO_JOBS: '$TRIBO_JOBS' is no number of jobs" >&2
+    return 2
+  fi
   jobs=${TRIBO_JOBS:-$(build_jobs "$plan")}
   of_cores="$cores cores"
   if [ "$jobs" -lt "$cores" ]; then of_cores="$jobs of $cores cores"
@@ -119,7 +123,7 @@ build_with_progress() {
       if [[ $line =~ ^\[[0-9]+/[0-9]+\]\ (.*)$ ]]; then
         failing=''
         echo "$(($(build_now) - began)) ${BASH_REMATCH[1]}" >>"$ended"
-      elif [[ $line == FAILED:* ]]; then
+      elif [[ $line == FAILED:* || $line == "ninja: fatal:"* || $line == "ninja: error:"* ]]; then
         failing=1
       fi
       if [ -n "$failing" ] && [ -z "$stopped" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# has_isa.sh ISA: whether this processor has all of an instruction set that tribo is built for (the features that
-# engine/engine.cpp asks for).
+# has_isa.sh ISA: whether this processor has an instruction set that tribo is built for, by the features that tell
+# x86-64-v3 and v4 apart from what is below them; engine/engine.cpp asks for the same.
 case "$1" in
   generic) features="" ;;
   avx2) features="avx2 fma bmi2" ;;

@@ -7,6 +7,12 @@ function(tribo_instruction_sets out wanted)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     list(APPEND all avx2 avx512)
   endif()
+  set(chosen)
+  if(wanted STREQUAL "NONE")  # that older build folders remember, for generic alone
+    set(wanted generic)
+  elseif(NOT wanted)
+    message(FATAL_ERROR "TRIBO_ISAS is empty; it is NATIVE unless it is set")
+  endif()
   if(wanted STREQUAL "ALL")
     set(chosen ${all})
   elseif(wanted MATCHES "^(NATIVE|AUTO)$")  # AUTO: the default that older build folders remember

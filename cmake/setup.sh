@@ -17,6 +17,7 @@ packages=(
   libpng-dev "their files"
   ffmpeg "movies; plots as PNG"
   libopenvdb-dev "output as OpenVDB points"
+  libboost-dev "what its headers include"
   libgtest-dev "tests"
 )
 
@@ -66,11 +67,20 @@ install_packages() {
   return 3
 }
 
-# configure: once, and again when something else is asked for than build/ was configured with. TRIBO_CUDA,
+# What choices that are left to CMake depend on: the processor, the GPUs, the compilers.
+seen_here() {
+  local isa
+  for isa in avx2 avx512; do ! bash cmake/has_isa.sh $isa || echo $isa; done
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true
+  command -v nvcc ccache || true
+}
+
+# configure: once, and again when something else is asked for than build/ was configured with, or build/ has come from
+# another machine, or this one has changed. TRIBO_CUDA,
 # TRIBO_CUDA_ARCHITECTURES and TRIBO_ISAS in the environment are the CMake options of these names, TRIBO_CMAKE_ARGS any
 # others. What is not asked for stays as it was: after `TRIBO_CUDA=ON ./run` a plain `./run` keeps CUDA.
 configure() {
-  local asked=() args=() name have changed=''
+  local asked=() args=() name have seen changed=''
   read -r -d '' -a args <<<"${TRIBO_CMAKE_ARGS:-}" || true
   asked=("${args[@]}")
   for name in TRIBO_CUDA TRIBO_CUDA_ARCHITECTURES TRIBO_ISAS; do
@@ -79,10 +89,14 @@ configure() {
     have=$(sed -n "s/^$name:[A-Z]*=//p" build/CMakeCache.txt 2>/dev/null || true)
     [ "$have" = "${!name}" ] || changed=yes
   done
-  have=$(cat build/cmake_args.txt 2>/dev/null || true)
+  # Somebody who has called CMake since may have changed them.
+  have=''
+  if [ build/cmake_args.txt -nt build/CMakeCache.txt ]; then have=$(cat build/cmake_args.txt); fi
   if [ ${#args[@]} -gt 0 ] && [ "${args[*]}" != "$have" ]; then changed=yes; fi
+  seen=$(seen_here)
+  if [ "$seen" != "$(cat build/seen.txt 2>/dev/null || true)" ]; then changed=yes; fi
   if [ -f build/build.ninja ] && [ -z "$changed" ]; then
-    # CMake runs again when its own files have changed, or files that it looks for have come or gone.
+    # CMake runs again when its own files have changed, or sources have come or gone.
     have=$(ninja -C build build.ninja 2>&1) || { echo "$have" >&2; return 1; }
     return 0
   fi
@@ -101,6 +115,7 @@ configure() {
     return 1
   fi
   rm -f build/CMakeCache.before
+  echo "$seen" >build/seen.txt
   if [ ${#args[@]} -gt 0 ]; then echo "${args[*]}" >build/cmake_args.txt; fi
 }
 

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as xml
 
 def reason(output):
     """Why a test was skipped: GoogleTest says it below a line `FILE:LINE: Skipped`, scripts in their last line."""
-    said = re.search(r"^\S+:\d+: Skipped\n(.*?)\n?^\[  SKIPPED \]", output, re.MULTILINE | re.DOTALL)
+    said = re.search(r"^.+:\d+: Skipped\n(.*?)\n?^\[  SKIPPED \]", output, re.MULTILINE | re.DOTALL)
     lines = [line.strip() for line in (said.group(1) if said else output).splitlines() if line.strip()]
     if not lines:
         return "no reason given"

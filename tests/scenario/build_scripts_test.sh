@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Promise: ./run says what it builds and how far it is, is silent when there is nothing to build, and shows what a failing
-# command printed, with its exit code; ./test says why tests were skipped.
+# Promise: what ./run and ./test build with says what it builds and how far it is, is silent when there is nothing to
+# build, and shows what a failing command printed, with its exit code; what ./test asks says why tests were skipped.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 command -v ninja >/dev/null || { echo "ninja is not installed"; exit 77; }
 . "$root/cmake/build_progress.sh"
