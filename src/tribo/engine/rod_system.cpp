@@ -128,7 +128,8 @@ std::size_t RodSystem<Real>::bytes() const {
                                &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();
   for (const Array<Index>* a :
-       {&mesh.start, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds})
+       {&mesh.start, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds,
+        &mesh.loose})
     sum += a->bytes();
   return sum;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "tribo/exec/macros.h"
 
@@ -796,5 +797,32 @@ TRIBO_HD Real horizontal_max(Lanes<Real, W> a) {
     return horizontal_max(max(Half::load(lane), Half::load(lane + W / 2)));
   }
 }
+
+#if !defined(__CUDACC__)
+namespace lanes_detail {
+template <int First, class R, int... I>
+TRIBO_HD auto pick(const R& a, const R& b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (First + I)...);
+}
+}  // namespace lanes_detail
+
+/// The first (0) or second half (1) of a pack of floats in double, and two of them back.
+template <int Half, int W>
+TRIBO_HD Lanes<double, W / 2> widened(const Lanes<float, W>& a) {
+  static_assert(Lanes<float, W>::registers == 1 && Lanes<double, W / 2>::registers == 1);
+  const auto half = lanes_detail::pick<Half * W / 2>(a.v[0], a.v[0], std::make_integer_sequence<int, W / 2>{});
+  Lanes<double, W / 2> r;
+  r.v[0] = __builtin_convertvector(half, typename Lanes<double, W / 2>::Register);
+  return r;
+}
+template <int W>
+TRIBO_HD Lanes<float, 2 * W> narrowed(const Lanes<double, W>& first, const Lanes<double, W>& second) {
+  typedef float Half __attribute__((vector_size(W * sizeof(float))));
+  const Half a = __builtin_convertvector(first.v[0], Half), b = __builtin_convertvector(second.v[0], Half);
+  Lanes<float, 2 * W> r;
+  r.v[0] = lanes_detail::pick<0>(a, b, std::make_integer_sequence<int, 2 * W>{});
+  return r;
+}
+#endif
 
 }  // namespace tribo

@@ -51,7 +51,7 @@ enum class RodRow { mass, free, length, stretch, bend1, bend2, twist, rest_twist
 
 template <class Real>
 struct RodMesh {
-  Index vertices = 0, strands = 0, groups = 0, rows = 0, driven = 0, bodies = 0;
+  Index vertices = 0, strands = 0, groups = 0, rows = 0, driven = 0, bodies = 0, loose_count = 0;
   std::vector<RodBody> body;  ///< on the host
   bool twisted = false;       ///< any body is
   double stable_rate = 0;     ///< one over the longest step that stretching and bending allow explicitly [1/s]
@@ -60,6 +60,7 @@ struct RodMesh {
   Array<Index> slot;  ///< of each vertex in arrays by rows: lanes of a group x row + lane
   Array<Index> strand_body;
   Array<Index> body_twisted;  ///< 1 or 0
+  Array<Index> loose;         ///< strands none of whose vertices is driven
   Array<RodGroup> group;
   Array<Real> row;           ///< RodRow of every row, each for all strands of the group
   Array<Real> mass;          ///< of vertices [kg]

@@ -65,15 +65,15 @@ TRIBO_HD Mat<Real, 3> compliance_at(const SegmentCompliance<Real>* compliance, I
 }
 
 /// Numbers of a row in arrays that a step fills.
-inline constexpr int factor_numbers = 24;  ///< D^-1, L to the row before, and to the one before that
+inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
 
 /// Scratch memory. May be dropped at any step boundary.
 template <class Real>
 struct RodWorkspace {
-  Array<Real> factor;    ///< A = L D L^T of the last `rod_step`, by rows
+  Array<Real> factor;    ///< of A of the last `rod_step`, by rows
   Array<Real> solution;  ///< by rows, 3 numbers
-  Array<Real> band;      ///< the matrix by rows, where rows are made before they are eliminated
+  Array<Real> chain;     ///< the matrix by rows, where rows are made before they are eliminated
   Array<Real> frame;
   Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
   Field<Real, 3> x_next, tail_next, director_next;
@@ -84,7 +84,7 @@ struct RodWorkspace {
   bool compliance_valid = false;              ///< of the factor as it is
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + band.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
+    return factor.bytes() + solution.bytes() + chain.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
            director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
            compliance.bytes();
   }

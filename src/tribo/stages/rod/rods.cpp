@@ -234,6 +234,14 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
     if (has_edge[i] != 0) rate2 = std::max(rate2, stable_rate2(seed, i, is_joint[i] != 0));
   mesh.stable_rate = std::sqrt(rate2);
 
+  std::vector<Index> loose;
+  for (std::size_t s = 0; s < strands; ++s) {
+    const auto begin = seed.drive.begin() + seed.start[s], end = seed.drive.begin() + seed.start[s + 1];
+    if (std::all_of(begin, end, [](std::int32_t drive) { return drive < 0; })) loose.push_back(static_cast<Index>(s));
+  }
+  mesh.loose_count = static_cast<Index>(loose.size());
+  copy_to_device(ex, loose.data(), mesh.loose, mesh.loose_count);
+
   std::vector<std::size_t> driven;
   for (std::size_t i = 0; i < vertices; ++i)
     if (seed.drive[i] >= 0) driven.push_back(i);

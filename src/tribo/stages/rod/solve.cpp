@@ -1,4 +1,4 @@
-#include "tribo/stages/rod/band.h"
+#include "tribo/stages/rod/chain.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -102,7 +102,7 @@ struct SolveStrands {
         if (pack.end[l] > 0) some = some || touched[pack.group.first_strand + pack.lane + l] != 0;
       if (!some) return;
     }
-    sweep_forward(pack, memory.forward);
+    sweep_to_root(pack, memory.forward);
     if constexpr (fetches_ahead)
       substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
     else
@@ -110,13 +110,13 @@ struct SolveStrands {
   }
 
  private:
-  TRIBO_HD void sweep_forward(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
+  TRIBO_HD void sweep_to_root(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
     const Factor list{factor, solution};
     const Index count = pack.rows();
-    Pipe pipe(memory, list, pack, 0, 1, count);
-    ForwardSweep<T> sweep = ForwardSweep<T>::start();
+    Pipe pipe(memory, list, pack, count - 1, -1, count);
+    TipToRoot<T> sweep = TipToRoot<T>::start();
     FactorRow<T> f;
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = count - 1; i >= 0; --i) {
       T n[Pipe::numbers];
       pipe.next(n);
       f.set(n);
@@ -145,11 +145,10 @@ void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Arra
                      source, some, mesh.vertex_strand.data(), {mesh.slot.data(), work.solution.data()}, view(state.v)});
 }
 
-/// The blocks of Z = A^-1 inside the band, from the last row on (Takahashi's recursion):
-///   Z_lk = -(Z_{l,k+1} L_{k+1,k} + Z_{l,k+2} L_{k+2,k}),  l = k + 1, k + 2,
-///   Z_kk = D_k^-1 - L_{k+1,k}^T Z_{k+1,k} - L_{k+2,k}^T Z_{k+2,k}.
+/// The blocks of Z = A^-1 next to its diagonal, from the root on, as covariances of v and w would come from one of the
+/// right-hand side that is A (experiments_float_strands 3).
 template <class Real>
-struct InvertBand {
+struct InvertChain {
   using T = ParticlePack<Real>;
   const Real* factor;
   SegmentCompliance<Real>* compliance;
@@ -166,28 +165,24 @@ struct InvertBand {
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     const Factor list{factor};
-    Pipe pipe(memory, list, pack, pack.rows() - 1, -1, pack.rows());
+    const Index count = pack.rows();
+    Pipe pipe(memory, list, pack, 0, 1, count);
     const Mat<T, 3> none = Mat<T, 3>::zero();
-    Mat<T, 3> Z11 = none, Z21 = none, Z22 = none;  // blocks of rows k + 1 and k + 2
-    Mat<T, 3> L1 = none, L2 = none, L2_next = none;
+    Mat<T, 3> vv = none, vw = none, ww = none;  // of v and w of the row before
     FactorRow<T> f;
-    for (Index k = pack.rows() - 1; k >= 0; --k) {
+    for (Index i = 0; i < count; ++i) {
       T n[Pipe::numbers];
       pipe.next(n);
       f.set(n);
-      const Mat<T, 3> Z10 = minus(Z11 * L1, transpose(Z21) * L2);
-      const Mat<T, 3> Z20 = minus(Z21 * L1, Z22 * L2);
-      Mat<T, 3> Z00 = full(f.D) - transpose(L1) * Z10 - transpose(L2) * Z20;
-      for (int i = 0; i < 3; ++i)  // as symmetric as it is in truth
-        for (int j = 0; j < i; ++j) Z00(i, j) = Z00(j, i);
-      put(pack, k, Z00, Z10);
-      Z22 = Z11;
-      Z21 = Z10;
-      Z11 = Z00;
-      L1 = f.L1;
-      L2 = L2_next;
-      L2_next = f.L2;
+      const Mat<T, 3> v_w = minus(vv * f.Lv, vw * f.Lw);  // of v before and w here
+      const Mat<T, 3> w_w = minus(transpose(vw) * f.Lv, ww * f.Lw);
+      const Mat<T, 3> beside = transpose(vv - v_w);  // of v here and v before
+      if (i > 0) put(pack, i - 1, vv, beside);
+      ww = symmetric(full(f.Q) - transpose(f.Lv) * v_w - transpose(f.Lw) * w_w);
+      vv = symmetric(beside - v_w + ww);
+      vw = v_w - ww;
     }
+    put(pack, count - 1, vv, none);
   }
 
  private:
@@ -197,6 +192,12 @@ struct InvertBand {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) r(i, j) = -(a(i, j) + b(i, j));
     return r;
+  }
+  /// As symmetric as it is in truth.
+  TRIBO_HD static Mat<T, 3> symmetric(Mat<T, 3> a) {
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < i; ++j) a(i, j) = a(j, i);
+    return a;
   }
   TRIBO_HD void put(const StrandPack<Real>& pack, Index row, const Mat<T, 3>& own, const Mat<T, 3>& next) const {
     for (int l = 0; l < pack.W; ++l) {
@@ -233,7 +234,7 @@ template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work) {
   if (work.compliance_valid) return;
   work.compliance.resize_discard(mesh.vertices);
-  for_each_strand_pack<Real>(ex, solves_label, mesh, InvertBand<Real>{work.factor.data(), work.compliance.data()});
+  for_each_strand_pack<Real>(ex, solves_label, mesh, InvertChain<Real>{work.factor.data(), work.compliance.data()});
   work.compliance_valid = true;
 }
 

@@ -2,7 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tribo/stages/rod/band.h"
+#include "tribo/stages/rod/chain.h"
+#include "tribo/stages/spin.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -11,13 +12,18 @@ template <class Real>
 RodWeights<Real> weights_of(const RodBody& body, RodScheme scheme, double dt) {
   const bool implicit = scheme != RodScheme::explicit_euler;
   const double damped_stretch = dt * body.stretch_damping, damped_bend = dt * body.bend_damping;
+  // The leapfrog keeps an energy with the matrix of a step. That changes as strands bend and turn, and what is too fast
+  // for dt, two thirds of all modes and more, then gains of it without end: undamped strands that swing had thousands of
+  // times their energy within seconds. So bending has at least the damping of backward Euler. Damping that is no less
+  // than dt, as hair has by default, suffices by itself.
+  const double euler = scheme == RodScheme::backward_euler ? 1 : std::clamp(1 - body.bend_damping / dt, 0.0, 1.0);
   RodWeights<Real> w{};
   w.stretch_rate = static_cast<Real>((implicit ? dt * dt : 0) + damped_stretch);
-  w.bend_rate = static_cast<Real>((scheme == RodScheme::backward_euler ? dt * dt : 0) + damped_bend);
+  w.bend_rate = static_cast<Real>((implicit ? euler * dt * dt : 0) + damped_bend);
   w.drag_rate = static_cast<Real>(dt * body.drag);
   if (implicit) {
     w.stretch = w.stretch_rate;
-    w.bend = static_cast<Real>((scheme == RodScheme::backward_euler ? dt * dt : 0.25 * dt * dt) + damped_bend);
+    w.bend = static_cast<Real>(0.25 * (1 + euler) * (1 + euler) * dt * dt + damped_bend);
     w.drag = w.drag_rate;
   }
   return w;
@@ -35,7 +41,7 @@ TRIBO_HD void any_normals(const Vec<T, 3>& t, Vec<T, 3>& a, Vec<T, 3>& b) {
   b = cross(t, a);
 }
 
-/// Forces and matrix of strands, edge by edge and joint by joint.
+/// Forces and matrix of strands, edge by edge and joint by joint, as functions of the differences of neighbors.
 ///
 /// Bending enters the matrix as Gauss-Newton, sum_k B_k grad(kb . m_k) grad(kb . m_k)^T / vl with the mean frame of the
 /// joint, stretch with its geometric part only in tension: never indefinite. For twist see `add_twist`.
@@ -62,65 +68,50 @@ struct StrandForces {
     return RodEdge<T>(edge_between(a.point, b.point), T(shortest_edge) * rest);
   }
 
-  TRIBO_HD BandRow<T> begin_row(const Node& n, const RodWeights<Real>& w) const {
-    BandRow<T> row = BandRow<T>::zero();
-    row.D = Sym<T, 3>::isotropic(n.mass * T(Real(1) + w.drag));
-    for (int k = 0; k < 3; ++k) row.r[k] = n.mass * (T(dt * gravity[k]) - T(w.drag_rate) * n.v[k]);
-    return row;
-  }
+  /// What a joint does to the edges before and after it.
+  struct Joint {
+    EdgePair<T> spring[ChainRow<T>::most_springs];
+    EdgePair<T> pull;
+    T across;  ///< stiffness of both edges
 
-  /// k (g0, g1)(g0, g1)^T over the edges of a joint.
-  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Node* n,
-                              BandRow<T>* row) const {
-    const T rate = dot(g.e0, n[1].v - n[0].v) + dot(g.e1, n[2].v - n[1].v);
-    const T forced = dot(g.e0, n[1].change - n[0].change) + dot(g.e1, n[2].change - n[1].change);
-    const T back = k * (T(w.bend_rate) * rate + T(w.bend) * forced);
-    row[0].r += back * g.e0;
-    row[1].r += back * (g.e1 - g.e0);
-    row[2].r += (-back) * g.e1;
-    if (!implicit) return;
-    const Vec<T, 3> h0 = (-n[0].free) * g.e0, h1 = n[1].free * (g.e0 - g.e1), h2 = n[2].free * g.e1;
-    const T kw = k * T(w.bend);
-    const Vec<T, 3> k0 = kw * h0, k1 = kw * h1, k2 = kw * h2;
-    add_outer(row[0].D, k0, h0);
-    add_outer(row[1].D, k1, h1);
-    add_outer(row[2].D, k2, h2);
-    add_outer(row[1].L1, k1, h0);
-    add_outer(row[2].L1, k2, h1);
-    add_outer(row[2].L2, k2, h0);
-  }
-
-  /// [S -S; -S S] over an edge between two nodes.
-  TRIBO_HD static void add_edge(const Sym<T, 3>& S, const T& free0, const T& free1, BandRow<T>& first,
-                                BandRow<T>& second) {
-    const T both = free0 * free1;
-    for (int c = 0; c < 6; ++c) {
-      first.D.s[c] = fma(free0, S.s[c], first.D.s[c]);
-      second.D.s[c] = fma(free1, S.s[c], second.D.s[c]);
+    TRIBO_HD static Joint none() {
+      const T zero(Real(0));
+      const auto no = Vec<T, 3>::filled(zero);
+      return {{{no, no}, {no, no}, {no, no}}, {no, no}, zero};
     }
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) second.L1(i, j) = fma(-both, S(i, j), second.L1(i, j));
+  };
+
+  TRIBO_HD void put_vertex(const Node& n, const RodWeights<Real>& w, ChainRow<T>& row) const {
+    row.mass = n.mass * T(Real(1) + w.drag);
+    row.free = n.free;
+    for (int k = 0; k < 3; ++k) row.push[k] = n.mass * (T(dt * gravity[k]) - T(w.drag_rate) * n.v[k]);
+    const auto held = n.free < T(Real(0.5));
+    if (any(held)) row.push = select<T>(held, n.change, row.push);
+  }
+
+  /// k (g . w)^2 / 2 over the edges of a joint.
+  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Node* n,
+                                    EdgePair<T>& spring, EdgePair<T>& pull) const {
+    const T rate = dot(g.e0, n[1].v - n[0].v) + dot(g.e1, n[2].v - n[1].v);
+    const T back = k * (T(w.bend_rate) * rate);
+    pull.e0 += back * g.e0;
+    pull.e1 += back * g.e1;
+    if (!implicit) return;
+    const T root = sqrt(k * T(w.bend));
+    spring.e0 = root * g.e0;
+    spring.e1 = root * g.e1;
   }
 
   /// `k` is EA / length.
-  TRIBO_OUTLINED void add_stretch(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node* n,
-                            BandRow<T>* row) const {
+  TRIBO_HD void put_edge(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node& a,
+                         const Node& b, ChainRow<T>& row) const {
     const T tension = k * (edge.length - rest);
     const T across = max(tension, T(Real(0))) * edge.inverse;
-    const Vec<T, 3> rate = T(w.stretch_rate) * (n[1].v - n[0].v) + T(w.stretch) * (n[1].change - n[0].change);
-    const Vec<T, 3> pull = (T(dt) * tension + (k - across) * dot(edge.t, rate)) * edge.t + across * rate;
-    row[0].r += pull;
-    row[1].r += -pull;
-    if (!implicit) return;
-    Sym<T, 3> S = Sym<T, 3>::isotropic(T(w.stretch) * across);
-    add_outer(S, (T(w.stretch) * (k - across)) * edge.t, edge.t);
-    add_edge(S, n[0].free, n[1].free, row[0], row[1]);
-  }
-
-  TRIBO_HD static void add_slope(const EdgePair<T>& G, const T& factor_of_it, BandRow<T>* row) {
-    row[0].r += factor_of_it * G.e0;
-    row[1].r += factor_of_it * (G.e1 - G.e0);
-    row[2].r += (-factor_of_it) * G.e1;
+    const Vec<T, 3> rate = T(w.stretch_rate) * (b.v - a.v);
+    row.t = edge.t;
+    row.pull = (T(dt) * tension + (k - across) * dot(edge.t, rate)) * edge.t + across * rate;
+    row.along = T(w.stretch) * (k - across);  // nothing where steps are explicit
+    row.across = T(w.stretch) * across;
   }
 
   /// Gauss-Newton leaves out how much the curvature 2 tan(phi/2) is itself curved as a function of the turning angle:
@@ -130,24 +121,28 @@ struct StrandForces {
     return T(Real(0.25)) * energy / joint.inverse_chi;
   }
 
-  TRIBO_OUTLINED void add_straight_joint(T k, const RodJoint<T>& joint, const RodWeights<Real>& w, const Node* n,
-                                   BandRow<T>* row) const {
-    add_slope(joint.slope(joint.kb), T(dt) * k, row);
+  TRIBO_OUTLINED void straight_joint(T k, const RodJoint<T>& joint, const RodWeights<Real>& w, const Node* n,
+                                     Joint& to) const {
+    to = Joint::none();
+    const EdgePair<T> bend = joint.slope(joint.kb);
+    to.pull = {(T(dt) * k) * bend.e0, (T(dt) * k) * bend.e1};
     if (!implicit && w.bend_rate == Real(0)) return;
     k = k + bend_excess(joint, k * squared_norm(joint.kb));
     Vec<T, 3> a, b;
     any_normals(rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean, a, b);
-    add_stiffness(k, joint.slope(a), w, n, row);
-    add_stiffness(k, joint.slope(b), w, n, row);
+    add_stiffness(k, joint.slope(a), w, n, to.spring[0], to.pull);
+    add_stiffness(k, joint.slope(b), w, n, to.spring[1], to.pull);
   }
 
-  TRIBO_OUTLINED void add_framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint, const Vec<T, 3>& m0,
-                                 const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n, BandRow<T>* row) const {
+  TRIBO_OUTLINED void framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint,
+                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n,
+                                   Joint& to) const {
+    to = Joint::none();
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (turned - law.rest_twist);
     const Vec<T, 3> moment = law.bend_moment(joint, at, m0, m1);
     const EdgePair<T> bend = joint.slope(moment), turn = joint.twist_slope();
-    add_slope({bend.e0 + q * turn.e0, bend.e1 + q * turn.e1}, T(dt), row);
+    to.pull = {T(dt) * (bend.e0 + q * turn.e0), T(dt) * (bend.e1 + q * turn.e1)};
     if (!implicit && w.bend_rate == Real(0)) return;
     // The mean frame; with an angle between those of the edges, part of each stiffness acts along the other director.
     T s, c;
@@ -164,12 +159,12 @@ struct StrandForces {
     const Vec<T, 3> b = cross(mean, a);
     const T excess = twist_excess(q, half * (joint.a.length + joint.b.length), n[1].mass);
     const T k1 = own * law.bend1 + other * law.bend2, k2 = own * law.bend2 + other * law.bend1;
-    add_twist(excess, law, joint, w, n, row);
+    add_twist(excess, law, joint, w, to);
     const T more = sqrt(excess * half * (law.bend1 + law.bend2)) +  // k sqrt(excess / k)
                    bend_excess(joint, sqrt(squared_norm(moment) * squared_norm(joint.kb)));
-    add_stiffness(k1 + more, joint.slope(b), w, n, row);
-    add_stiffness(k2 + more, joint.slope(a), w, n, row);
-    add_stiffness(law.twist, turn, w, n, row);
+    add_stiffness(k1 + more, joint.slope(b), w, n, to.spring[0], to.pull);
+    add_stiffness(k2 + more, joint.slope(a), w, n, to.spring[1], to.pull);
+    add_stiffness(law.twist, turn, w, n, to.spring[2], to.pull);
   }
 
   /// A twisting moment q pulls at edges across: q t . (da x db) / l^2, of either sign. Up to a moment that masses alone
@@ -181,19 +176,19 @@ struct StrandForces {
     const T allowed = mass * length * length * T(Real(2 / 2.6) / (dt * dt));
     return max(abs(q) - allowed, T(Real(0)));
   }
-  TRIBO_OUTLINED void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint, const RodWeights<Real>& w,
-                          const Node* n, BandRow<T>* row) const {
+  TRIBO_HD void add_twist(const T& excess, const JointLaw<T>& law, const RodJoint<T>& joint, const RodWeights<Real>& w,
+                          Joint& to) const {
     if (!any(excess > T(Real(0)))) return;
     const T k = T(Real(0.5)) * (law.bend1 + law.bend2);
     const T across = T(Real(0.5)) * excess * sqrt(excess / max(k, T(Real(1e-30)))) * joint.a.inverse * joint.b.inverse;
-    const Vec<T, 3> forced0 = n[1].change - n[0].change, forced1 = n[2].change - n[1].change;
-    const T s = T(w.bend) * across;
-    row[0].r += s * forced0;
-    row[1].r += s * (forced1 - forced0);
-    row[2].r += (-s) * forced1;
-    const Sym<T, 3> S = Sym<T, 3>::isotropic(s);
-    add_edge(S, n[0].free, n[1].free, row[0], row[1]);
-    add_edge(S, n[1].free, n[2].free, row[1], row[2]);
+    to.across = T(w.bend) * across;
+  }
+
+  /// The joint before an edge and the one after it, in the row of the edge.
+  TRIBO_HD static void put_joints(const Joint& before, const Joint& after, ChainRow<T>& row) {
+    for (int s = 0; s < ChainRow<T>::most_springs; ++s) row.spring[s] = before.spring[s];
+    row.pull += before.pull.e1 + after.pull.e0;
+    row.across = row.across + before.across + after.across;
   }
 };
 
@@ -206,12 +201,13 @@ struct StrandShape {
   const Real* twist;
 };
 
-/// A pack of strands from forces to velocities. Row i - 1 is complete after joint i, and eliminated.
+/// A pack of strands from forces to velocities: rows are eliminated as they are made, from the tip on.
 template <class Real>
 struct AdvanceStrands {
   using T = ParticlePack<Real>;
   using Forces = StrandForces<Real>;
   using Node = typename Forces::Node;
+  using Joint = typename Forces::Joint;
   using Memory = typename BackPipe<Real>::Memory;
 
   Forces forces;
@@ -225,7 +221,7 @@ struct AdvanceStrands {
       advance<true>(pack);
     else
       advance<false>(pack);
-    if (forces.implicit) substitute_back(pack, memory, factor, solution, PutVelocity{*this});
+    substitute_back(pack, memory, factor, solution, PutVelocity{*this});
   }
 
  private:
@@ -248,39 +244,47 @@ struct AdvanceStrands {
   TRIBO_HD void advance(const StrandPack<Real>& pack) const {
     const RodWeights<Real> w = forces.weights[pack.group.body];
     const Index count = pack.rows();
-    Node n[3];  // of rows i - 1, i, i + 1
-    BandRow<T> row[3];
-    RodEdge<T> before, after;
+    Chain<T> chain;
+    Node n[3];  // of rows i - 2, i - 1, i
+    RodEdge<T> before, own;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
-    FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
-    ForwardSweep<T> sweep = ForwardSweep<T>::start();
-    n[0] = n[1] = n[2] = node(pack, 0);
-    row[0] = row[1] = row[2] = forces.begin_row(n[1], w);
-    for (Index i = 0; i < count; ++i) {
-      if (i + 1 < count) {
-        n[2] = node(pack, i + 1);
-        row[2] = forces.begin_row(n[2], w);
-        const T rest = pack.constant(shape.rows, RodRow::length, i);
-        after = Forces::edge(n[1], n[2], rest);
-        forces.add_stretch(pack.constant(shape.rows, RodRow::stretch, i), rest, after, w, n + 1, row + 1);
-        if constexpr (Framed) m1 = pack.gather(shape.director, i);
-        if (i > 0) {
-          const RodJoint<T> joint(before, after);
-          if constexpr (Framed)
-            forces.add_framed_joint(law_at(pack, i), pack.gather(shape.twist, i), joint, m0, m1, w, n, row);
-          else
-            forces.add_straight_joint(pack.constant(shape.rows, RodRow::bend1, i), joint, w, n, row);
+    Joint joint = Joint::none(), joint_after = joint;  // of rows i - 1, i
+    ChainRow<T> row = ChainRow<T>::zero();
+    n[2] = node(pack, count - 1);
+    n[0] = n[1] = n[2];
+    if (count > 1) {
+      n[1] = node(pack, count - 2);
+      own = Forces::edge(n[1], n[2], pack.constant(shape.rows, RodRow::length, count - 2));
+      if constexpr (Framed) m1 = pack.gather(shape.director, count - 2);
+    }
+    for (Index i = count - 1; i >= 0; --i) {
+      row = ChainRow<T>::zero();
+      forces.put_vertex(n[2], w, row);
+      joint = Joint::none();
+      if (i > 0)
+        forces.put_edge(pack.constant(shape.rows, RodRow::stretch, i - 1),
+                        pack.constant(shape.rows, RodRow::length, i - 1), own, w, n[1], n[2], row);
+      if (i > 1) {
+        n[0] = node(pack, i - 2);
+        before = Forces::edge(n[0], n[1], pack.constant(shape.rows, RodRow::length, i - 2));
+        const RodJoint<T> bent(before, own);
+        if constexpr (Framed) {
+          m0 = pack.gather(shape.director, i - 2);
+          forces.framed_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), bent, m0, m1, w, n, joint);
+        } else {
+          forces.straight_joint(pack.constant(shape.rows, RodRow::bend1, i - 1), bent, w, n, joint);
         }
       }
-      if (i > 0) finish_row(pack, i - 1, n[0], row[0], f1, f2, sweep);
-      for (int k = 0; k < 2; ++k) {
-        n[k] = n[k + 1];
-        row[k] = row[k + 1];
-      }
-      before = after;
-      m0 = m1;
+      Forces::put_joints(joint, joint_after, row);
+      FactorRow<T> f;
+      PutSolution<Real>{solution}(pack, i, chain.template next<Framed ? 3 : 2>(row, f));
+      f.store(pack, factor, i);
+      n[2] = n[1];
+      n[1] = n[0];
+      own = before;
+      m1 = m0;
+      joint_after = joint;
     }
-    finish_row(pack, count - 1, n[0], row[0], f1, f2, sweep);
   }
   TRIBO_HD JointLaw<T> law_at(const StrandPack<Real>& pack, Index i) const {
     constexpr int count = static_cast<int>(RodRow::count);
@@ -289,79 +293,50 @@ struct AdvanceStrands {
     return joint_law(constants);
   }
 
-  TRIBO_HD void finish_row(const StrandPack<Real>& pack, Index i, const Node& n, const BandRow<T>& row,
-                           FactorRow<T>& f1, FactorRow<T>& f2, ForwardSweep<T>& sweep) const {
-    if (!forces.implicit) {
-      const T inverse_mass = n.free / n.mass;
-      FactorRow<T> diagonal = FactorRow<T>::zero();  // for what asks for A^-1
-      diagonal.D = Sym<T, 3>::isotropic(inverse_mass);
-      diagonal.store(pack, factor, i);
-      put_velocity(pack, i, n.free, n.v + inverse_mass * row.r);
-      return;
-    }
-    const FactorRow<T> f = eliminate(row, f1, f2, n.mass, n.free);
-    f.store(pack, factor, i);
-    PutSolution<Real>{solution}(pack, i, sweep.next(f, row.r));
-    f2 = f1;
-    f1 = f;
-  }
-
   struct PutVelocity {
     const AdvanceStrands& of;
     TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv) const {
-      of.put_velocity(pack, i, pack.constant(of.shape.rows, RodRow::free, i), pack.gather(of.shape.v_start, i) + dv);
+      const auto held = pack.constant(of.shape.rows, RodRow::free, i) < T(Real(0.5));
+      const Vec<T, 3> velocity = pack.gather(of.shape.v_start, i) + dv;
+      pack.scatter(of.v, i, any(held) ? select<T>(held, pack.gather(as_const(of.v), i), velocity) : velocity);
     }
   };
-  TRIBO_HD void put_velocity(const StrandPack<Real>& pack, Index i, const T& free, const Vec<T, 3>& velocity) const {
-    const auto held = free < T(Real(0.5));
-    pack.scatter(v, i, any(held) ? select<T>(held, pack.gather(as_const(v), i), velocity) : velocity);
-  }
 };
 
-/// Numbers of a row of the matrix: D, L1, L2, the right-hand side, mass, free.
-inline constexpr int band_numbers = 6 + 9 + 9 + 3 + 2;
-
-/// One row of the matrix, all by itself: what a GPU has threads for. The joints of a vertex are those of its neighbors,
-/// too, so that each is computed three times.
+/// One row of the matrix, all by itself: what a GPU has threads for. Joints pull at two edges each and are computed for
+/// both.
 template <class Real>
 struct AssembleRow {
   using Forces = StrandForces<Real>;
   using Node = typename Forces::Node;
+  using Joint = typename Forces::Joint;
 
   Forces forces;
   StrandShape<Real> shape;
   const Index *start, *vertex_strand, *strand_body, *slot;
   const Index* twisted;  ///< of bodies
   FieldView<const Real, 3> v;
-  Real* band;
+  Real* chain;
 
   TRIBO_HD void operator()(Index i) const {
     const Index s = vertex_strand[i];
-    const BandRow<Real> row = twisted[strand_body[s]] != 0 ? assemble<true>(i, s) : assemble<false>(i, s);
-    Real numbers[band_numbers];
-    for (int c = 0; c < 6; ++c) numbers[c] = row.D.s[c];
-    for (int c = 0; c < 9; ++c) numbers[6 + c] = row.L1.m[c / 3][c % 3];
-    for (int c = 0; c < 9; ++c) numbers[15 + c] = row.L2.m[c / 3][c % 3];
-    for (int k = 0; k < 3; ++k) numbers[24 + k] = row.r[k];
-    numbers[27] = constant(i, RodRow::mass);
-    numbers[28] = constant(i, RodRow::free);
-    put_slot(band, slot[i], band_numbers, band_numbers, numbers);
+    const ChainRow<Real> row = twisted[strand_body[s]] != 0 ? assemble<true>(i, s) : assemble<false>(i, s);
+    Real numbers[chain_numbers];
+    ChainRow<Real>::each(row, [&](int c, Real x) { numbers[c] = x; });
+    put_slot(chain, slot[i], chain_numbers, chain_numbers, numbers);
   }
 
  private:
   TRIBO_HD Real constant(Index i, RodRow which, int k = 0) const {
     return shape.rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which) + k)];
   }
-  TRIBO_HD static Vec<Real, 3> at(const FieldView<const Real, 3>& field, Index i) {
-    return {{field[0][i], field[1][i], field[2][i]}};
-  }
   TRIBO_HD Node node(Index i) const {
     Node n;
-    n.point = {at(shape.positions.x, i), at(shape.positions.tail, i)};
-    n.v = at(shape.v_start, i);
+    n.point = {vector_at(shape.positions.x, i), vector_at(shape.positions.tail, i)};
+    n.v = vector_at(shape.v_start, i);
     n.mass = constant(i, RodRow::mass);
     n.free = constant(i, RodRow::free);
-    n.change = n.free < Real(0.5) ? at(v, i) - n.v : Vec<Real, 3>::zero();
+    n.change = n.free < Real(0.5) ? vector_at(v, i) - n.v : Vec<Real, 3>::zero();
     return n;
   }
   TRIBO_HD JointLaw<Real> law_at(Index i) const {
@@ -371,43 +346,43 @@ struct AssembleRow {
     return joint_law(constants);
   }
 
-  /// Vertices i - 2 to i + 2, as far as the strand goes.
+  /// From vertices i - 2 to i + 1, as far as the strand goes.
   template <bool Framed>
-  TRIBO_HD BandRow<Real> assemble(Index i, Index s) const {
+  TRIBO_HD ChainRow<Real> assemble(Index i, Index s) const {
     const RodWeights<Real> w = forces.weights[strand_body[s]];
     const Index first = start[s], end = start[s + 1];
-    Node n[5];
-    BandRow<Real> row[5];
-    RodEdge<Real> edge[4];
-    Vec<Real, 3> m[4];
-    TRIBO_UNROLL
-    for (int k = 0; k < 5; ++k) {
-      const Index j = i + k - 2;
-      row[k] = BandRow<Real>::zero();
-      if (j < first || j >= end) continue;
-      n[k] = node(j);
-      if (k == 2) row[k] = forces.begin_row(n[k], w);
-    }
+    Node n[4];
+    RodEdge<Real> edge[3];
+    Vec<Real, 3> m[3];
+    Joint joint[2] = {Joint::none(), Joint::none()};
+    ChainRow<Real> row = ChainRow<Real>::zero();
     TRIBO_UNROLL
     for (int k = 0; k < 4; ++k) {
       const Index j = i + k - 2;
-      if (j < first || j + 1 >= end) continue;
-      const Real rest = constant(j, RodRow::length);
-      edge[k] = Forces::edge(n[k], n[k + 1], rest);
-      if (k == 1 || k == 2) forces.add_stretch(constant(j, RodRow::stretch), rest, edge[k], w, n + k, row + k);
-      if constexpr (Framed) m[k] = at(shape.director, j);
+      if (j >= first && j < end) n[k] = node(j);
     }
     TRIBO_UNROLL
-    for (int k = 1; k < 4; ++k) {
+    for (int k = 0; k < 3; ++k) {
       const Index j = i + k - 2;
-      if (j <= first || j + 1 >= end) continue;
-      const RodJoint<Real> joint(edge[k - 1], edge[k]);
-      if constexpr (Framed)
-        forces.add_framed_joint(law_at(j), shape.twist[j], joint, m[k - 1], m[k], w, n + k - 1, row + k - 1);
-      else
-        forces.add_straight_joint(constant(j, RodRow::bend1), joint, w, n + k - 1, row + k - 1);
+      if (j < first || j + 1 >= end) continue;
+      edge[k] = Forces::edge(n[k], n[k + 1], constant(j, RodRow::length));
+      if constexpr (Framed) m[k] = vector_at(shape.director, j);
     }
-    return row[2];
+    forces.put_vertex(n[2], w, row);
+    if (i > first)
+      forces.put_edge(constant(i - 1, RodRow::stretch), constant(i - 1, RodRow::length), edge[1], w, n[1], n[2], row);
+    TRIBO_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      const Index j = i + k - 1;
+      if (j <= first || j + 1 >= end) continue;
+      const RodJoint<Real> bent(edge[k], edge[k + 1]);
+      if constexpr (Framed)
+        forces.framed_joint(law_at(j), shape.twist[j], bent, m[k], m[k + 1], w, n + k, joint[k]);
+      else
+        forces.straight_joint(constant(j, RodRow::bend1), bent, w, n + k, joint[k]);
+    }
+    Forces::put_joints(joint[0], joint[1], row);
+    return row;
   }
 };
 
@@ -415,48 +390,46 @@ struct AssembleRow {
 template <class Real>
 struct EliminateStrands {
   using T = ParticlePack<Real>;
-  const Real* band;
+  const Real* chain;
   Real* factor;
   Real* solution;
 
   struct Rows {
-    const Real* band;
+    const Real* chain;
     template <class Put>
     TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
-      put.row(0, band, band_numbers, row, band_numbers);
+      put.row(0, chain, chain_numbers, row, chain_numbers);
     }
   };
-  using Pipe = RowPipe<Real, band_numbers, Rows>;
+  using Pipe = RowPipe<Real, chain_numbers, Rows>;
   union Memory {
     typename Pipe::Memory forward;
     typename BackPipe<Real>::Memory back;
   };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    eliminate_rows(pack, memory.forward);
+    if (pack.group.twisted != 0)
+      eliminate_rows<3>(pack, memory.forward);
+    else
+      eliminate_rows<2>(pack, memory.forward);
     substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
   }
 
  private:
+  template <int Springs>
   TRIBO_HD void eliminate_rows(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
-    const Rows list{band};
+    const Rows list{chain};
     const Index count = pack.rows();
-    Pipe pipe(memory, list, pack, 0, 1, count);
-    FactorRow<T> f1 = FactorRow<T>::zero(), f2 = f1;
-    ForwardSweep<T> sweep = ForwardSweep<T>::start();
-    for (Index i = 0; i < count; ++i) {
+    Pipe pipe(memory, list, pack, count - 1, -1, count);
+    Chain<T> elimination;
+    for (Index i = count - 1; i >= 0; --i) {
       T n[Pipe::numbers];
       pipe.next(n);
-      BandRow<T> row;
-      for (int c = 0; c < 6; ++c) row.D.s[c] = n[c];
-      for (int c = 0; c < 9; ++c) row.L1.m[c / 3][c % 3] = n[6 + c];
-      for (int c = 0; c < 9; ++c) row.L2.m[c / 3][c % 3] = n[15 + c];
-      for (int k = 0; k < 3; ++k) row.r[k] = n[24 + k];
-      const FactorRow<T> f = eliminate(row, f1, f2, n[27], n[28]);
+      ChainRow<T> row;
+      ChainRow<T>::each(row, [&](int c, T& x) { x = n[c]; });
+      FactorRow<T> f;
+      PutSolution<Real>{solution}(pack, i, elimination.template next<Springs>(row, f));
       f.store(pack, factor, i);
-      PutSolution<Real>{solution}(pack, i, sweep.next(f, row.r));
-      f2 = f1;
-      f1 = f;
     }
   }
 };
@@ -472,6 +445,46 @@ struct TakeSolution {
     const Vec<Real, 3> dv = solution(i);
     for (int k = 0; k < 3; ++k) v[k][i] = v_start[k][i] + dv[k];
   }
+};
+
+/// Forces of a step have no torque at its end, so that m v_n x v dt of the motion before is lost to the spin of a strand
+/// (theory E.9 says nothing of it): a free rod lost half of it in two seconds. Turning it as a whole gives that back.
+template <class Real>
+struct KeepSpin {
+  const Index *loose, *start, *strand_body;
+  const RodWeights<Real>* weights;  ///< of bodies
+  const Real* mass;
+  FieldView<const Real, 3> x, tail, v_start;
+  FieldView<Real, 3> v;
+
+  TRIBO_HD void operator()(Index k) const {
+    const Index s = loose[k], first = start[s], end = start[s + 1];
+    const auto drag = static_cast<double>(weights[strand_body[s]].drag);
+    const Vec<double, 3> origin = at(x, first);
+    SpinSums sums = SpinSums::none();
+    Vec<double, 3> momentum = Vec<double, 3>::zero();
+    for (Index i = first; i < end; ++i) {
+      const auto m = static_cast<double>(mass[i]);
+      const Vec<double, 3> away = place(i) - origin;
+      const Vec<double, 3> gained = m * (at(v, i) - (1 / (1 + drag)) * at(v_start, i));
+      sums.add(SpinSums::of(m, away, cross(away, gained)));
+      momentum += gained;
+    }
+    const Vec<double, 3> center = (1 / sums.mass) * sums.place;
+    sums.torque = sums.torque - cross(center, momentum);
+    const Vec<double, 3> spin = spin_of(sums, center);
+    for (Index i = first; i < end; ++i) {
+      const Vec<double, 3> turns = cross(spin, (place(i) - origin) - center);
+      for (int c = 0; c < 3; ++c) v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) - turns[c]);
+    }
+  }
+
+ private:
+  template <class R>
+  TRIBO_HD static Vec<double, 3> at(const FieldView<R, 3>& field, Index i) {
+    return cast<double>(vector_at(field, i));
+  }
+  TRIBO_HD Vec<double, 3> place(Index i) const { return at(x, i) + at(tail, i); }
 };
 
 template <class Real>
@@ -582,12 +595,12 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   const StrandShape<Real> shape{mesh.row.data(), {view(now.x), view(now.x_tail)}, view(kept.v_start), view(now.director),
                                 now.twist.c[0].data()};
   if constexpr (fetches_ahead) {
-    work.band.resize_discard(row_array_size<Real>(mesh.rows, band_numbers));
+    work.chain.resize_discard(row_array_size<Real>(mesh.rows, chain_numbers));
     parallel_for(ex, "rods", mesh.vertices,
                  AssembleRow<Real>{forces, shape, mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
-                                   mesh.slot.data(), mesh.body_twisted.data(), view(now.v), work.band.data()});
+                                   mesh.slot.data(), mesh.body_twisted.data(), view(now.v), work.chain.data()});
     for_each_strand_pack<Real>(
-        ex, "rods", mesh, EliminateStrands<Real>{work.band.data(), work.factor.data(), work.solution.data()});
+        ex, "rods", mesh, EliminateStrands<Real>{work.chain.data(), work.factor.data(), work.solution.data()});
     parallel_for(ex, "rods", mesh.vertices,
                  TakeSolution<Real>{mesh.inverse_mass.data(), view(kept.v_start),
                                     {mesh.slot.data(), work.solution.data()}, view(state.v)});
@@ -596,6 +609,10 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
         ex, "rods", mesh,
         AdvanceStrands<Real>{forces, shape, work.factor.data(), work.solution.data(), view(state.v)});
   }
+  if (constants.scheme != RodScheme::explicit_euler)
+    parallel_for(ex, "rods", mesh.loose_count,
+                 KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), kept.weights.data(),
+                                mesh.mass.data(), view(now.x), view(now.x_tail), view(kept.v_start), view(state.v)});
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                   \

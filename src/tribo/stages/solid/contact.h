@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tribo/stages/solid/spin.h"
+#include "tribo/stages/spin.h"
 #include "tribo/state/blocks.h"
 #include "tribo/state/colliders.h"
 #include "tribo/state/solids.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tribo/models/step_force.h"
-#include "tribo/stages/solid/spin.h"
+#include "tribo/stages/spin.h"
 #include "tribo/stages/solid/tets.h"
 
 /// \file
