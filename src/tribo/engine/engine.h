@@ -29,6 +29,7 @@ struct StepReport {
   const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, contact, collider, drive, dt_max, frame or retry
   SolveReport solve;
   StrandReport strands;
+  double least_for_strands = 0;  ///< the fail-safe of strands asks for no shorter step [s]
 };
 
 /// How much there is of everything.

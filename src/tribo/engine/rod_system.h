@@ -29,6 +29,7 @@ class RodSystem {
   VolumeWork<Real> volume_work;
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
+  double least_dt = 0;           ///< in steps no longer, what cannot be resolved between strands passes [s]
   Index bad = no_index;          ///< first vertex that is no longer finite
 
   void load(Exec& ex, const Model& model, const RodSeed& seed);

@@ -268,6 +268,7 @@ template <class Real, int D>
 StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
   const TimeSpec& time = model_.time;
   StepReport report{time.dt_max, "dt_max", {}, {}};
+  double least_for_strands = 0;
   const auto bound = [&](double dt, const char* reason) {
     if (dt < report.dt) report = {dt, reason, {}, {}};
   };
@@ -312,7 +313,10 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
       bound(rods_.state.stable_dt, "elastic");
     const double driven = rods_.driven_speed(state_.time, report.dt);
     if (driven > 0) bound(way / driven, "drive");
-    bound(rods_.state.calm, "strands");
+    // No pair of strands makes all others wait: beyond this, what is not resolved passes and is counted.
+    constexpr double shortest_part = 0.125;
+    least_for_strands = shortest_part * report.dt;
+    bound(std::max(rods_.state.calm, least_for_strands), "strands");
   }
   for (std::size_t e = 0; e < emitters_.size(); ++e) {  // what may join at the start of the step
     const EmissionSpec& when = model_.emitters[e].when;
@@ -345,6 +349,7 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
   } else if (left < 2 * report.dt) {
     report = {0.5 * left, "frame", {}, {}};
   }
+  report.least_for_strands = least_for_strands;
   return report;
 }
 
@@ -373,6 +378,7 @@ StepReport Solver<Real, D>::step(double until) {
   double taken = 0;
   try {
     const StepScope scope(exec_);
+    rods_.least_dt = report.least_for_strands;
     taken = advance(exec_, model_, constants_, report.dt, state_, solids_, vertices_, rods_, work_, bad, report.solve,
                     report.strands);
     state_.step += 1;

@@ -77,10 +77,10 @@ struct StepMeshes {
     return speed;
   }
   /// Strands touch each other and colliders. False where the step should be shorter for that; `tries` so far were too
-  /// long, and with too many of them some will pass through each other.
+  /// long, and with too many of them, or below RodSystem::least_dt, some will pass through each other.
   bool collide(const StepColliders<Real, D>& colliders, double dt, std::int64_t tries) const {
     if constexpr (D == 3)
-      if (hairy()) return rods.collide(ex, colliders.during(), dt) || tries >= most_rejections;
+      if (hairy()) return rods.collide(ex, colliders.during(), dt) || tries >= most_rejections || dt <= rods.least_dt;
     return true;
   }
   void finish(const StepColliders<Real, D>& colliders, double dt, StrandReport& strands) const {

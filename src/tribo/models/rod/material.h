@@ -23,7 +23,7 @@ struct RodMaterial {
 /// How a step of strands advances in time.
 enum class RodScheme {
   /// A = M + dt^2 K_s + dt^2/4 K_b; A dv = dt f - dt^2 K_s v: stretch by backward Euler; bending and twist by the
-  /// leapfrog with an implicit mass, which is stable for any dt and loses nothing (experiments_hair default 1).
+  /// leapfrog with an implicit mass (experiments_hair default 1), with no less damping than backward Euler has.
   implicit,
   /// Bending by backward Euler too: for stiff contact, at the price of energy.
   backward_euler,
