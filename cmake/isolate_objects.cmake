@@ -5,11 +5,13 @@
 # global, the linker might pick these copies for the whole program, which then dies on a machine without AVX-512.
 function(tribo_isolate_objects out library keep)
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${library}_isolated.o")
+  # CMake counts a precompiled header among the objects.
+  set(objects "$<FILTER:$<TARGET_OBJECTS:${library}>,EXCLUDE,[.]gch$>")
   add_custom_command(
     OUTPUT "${file}"
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${file}" $<TARGET_OBJECTS:${library}>
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${file}" "${objects}"
     COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=${keep}" "${file}"
-    DEPENDS ${library} $<TARGET_OBJECTS:${library}>
+    DEPENDS ${library} "${objects}"
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Isolating ${library}")
   set_source_files_properties("${file}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
