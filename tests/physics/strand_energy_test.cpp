@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "precisions.h"
 #include "rod_world.h"
 
 /// \file
@@ -44,14 +45,6 @@ void load(RodWorldOf<Real>& world, const Kind& kind, bool clamped) {
 
 template <class Real>
 class StrandEnergy : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-class PrecisionName {
- public:
-  template <class Real>
-  static std::string GetName(int) {
-    return sizeof(Real) == 4 ? "float" : "double";
-  }
-};
 TYPED_TEST_SUITE(StrandEnergy, Precisions, PrecisionName);
 
 /// From coarse to fine, soft to stiff, in short and in long steps.

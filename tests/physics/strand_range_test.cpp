@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "precisions.h"
 #include "rod_world.h"
 
 /// \file
@@ -63,14 +64,6 @@ void add_all(RodWorldOf<Real>& world, const std::vector<Kind>& kinds, bool clamp
 
 template <class Real>
 class StrandRange : public testing::Test {};
-using Precisions = testing::Types<float, double>;
-class PrecisionName {
- public:
-  template <class Real>
-  static std::string GetName(int) {
-    return sizeof(Real) == 4 ? "float" : "double";
-  }
-};
 TYPED_TEST_SUITE(StrandRange, Precisions, PrecisionName);
 
 /// However stiff its parts are against each other, a strand that touches nothing falls with g. (A matrix in which

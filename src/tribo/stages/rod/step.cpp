@@ -13,8 +13,8 @@ RodWeights<Real> weights_of(const RodBody& body, RodScheme scheme, double dt) {
   const bool implicit = scheme != RodScheme::explicit_euler;
   const double damped_stretch = dt * body.stretch_damping, damped_bend = dt * body.bend_damping;
   // The leapfrog keeps an energy with the matrix of a step. That changes as strands bend and turn, and what is too fast
-  // for dt, two thirds of all modes and more, then gains of it without end: undamped strands that swing had thousands of
-  // times their energy within seconds. So bending has at least the damping of backward Euler. Damping that is no less
+  // for dt then gains of it without end: undamped strands that swing had thousands of times their energy within
+  // seconds. So bending has at least the damping of backward Euler. Damping that is no less
   // than dt, as hair has by default, suffices by itself.
   const double euler = scheme == RodScheme::backward_euler ? 1 : std::clamp(1 - body.bend_damping / dt, 0.0, 1.0);
   RodWeights<Real> w{};
@@ -448,7 +448,7 @@ struct TakeSolution {
 };
 
 /// Forces of a step have no torque at its end, so that m v_n x v dt of the motion before is lost to the spin of a strand
-/// (theory E.9 says nothing of it): a free rod lost half of it in two seconds. Turning it as a whole gives that back.
+/// in each step: a free rod lost half of it in two seconds. Turning it as a whole gives that back.
 template <class Real>
 struct KeepSpin {
   const Index *loose, *start, *strand_body;
