@@ -144,7 +144,7 @@ double approach_in_layers(int layers, int iterations, bool accelerated) {
   EXPECT_GE(work.pair_count, layers - 1);
   prepare_pairs(world.ex, world.mesh, world.work, work);
   if (accelerated)
-    settle_impulses<double>(world.ex, iterations, world.mesh, world.state, world.work, work, nullptr);
+    settle_impulses<double>(world.ex, iterations, true, world.mesh, world.state, world.work, work, nullptr);
   else
     apply_impulses(world.ex, ImpulseForm::accumulated, iterations, world.mesh, world.state, world.work, work);
   double worst = 0;

@@ -66,11 +66,67 @@ struct OddOf {
   TRIBO_HD Index operator()(Index k) const { return crossings[k].odd; }
 };
 template <class Real>
+struct Stick {
+  const Index* which;
+  StrandPair<Real>* pairs;
+  TRIBO_HD void operator()(Index k) const { pairs[which[k]].friction = StrandPair<Real>::sticks; }
+};
+template <class Real>
 struct AppendPair {
   const Crossing<Real>* crossings;
+  bool sticks;
   StrandPair<Real>* to;
-  TRIBO_HD void operator()(Index k) const { to[k] = crossings[k].pair; }
+  TRIBO_HD void operator()(Index k) const {
+    to[k] = crossings[k].pair;
+    if (sticks) to[k].friction = StrandPair<Real>::sticks;
+  }
 };
+
+/// Pairs that end the step nearer than half of what they should be, and nearer than they are. Iterations that only have
+/// to prevent crossings stop when these are prevented, and leave a little less of the gap in every step. Once the
+/// thickness is gone, normals no longer tell where a strand that is hooked into another is pulled to, and a joint slips
+/// through between two normals that are opposite. So half of the thickness is kept while there is any.
+template <class Real>
+struct MarkPinched {
+  const StrandPair<Real>* pairs;
+  VertexPositions<Real> x;
+  FieldView<const Real, 3> v;
+  const Real* radius;
+  double dt;
+  Index* mark;
+
+  TRIBO_HD void operator()(Index k) const {
+    const StrandPair<Real>& p = pairs[k];
+    const double a = static_cast<double>(p.a), b = static_cast<double>(p.b);
+    const Vec3 origin = x(p.first);
+    const Vec3 p1 = x(p.first + 1) - origin, q = x(p.second) - origin, q1 = x(p.second + 1) - origin;
+    const double now = sqrt(squared_norm(a * p1 - q - b * (q1 - q)));
+    const double thick = 0.5 * ((1 - a) * radius_of(p.first) + a * radius_of(p.first + 1) +
+                                (1 - b) * radius_of(p.second) + b * radius_of(p.second + 1));
+    const Vec3 start = move(p.first), next = q + move(p.second);
+    const ClosestPoints then =
+        closest_points(start, p1 + move(p.first + 1) - start, next, q1 + move(p.second + 1) - next);
+    mark[k] = sqrt(squared_norm(then.gap)) < 0.98 * min(now, thick) ? 1 : 0;
+  }
+
+ private:
+  TRIBO_HD double radius_of(Index i) const { return static_cast<double>(radius[i]); }
+  TRIBO_HD Vec3 move(Index i) const { return dt * vertex_velocity(v, i); }
+};
+
+template <class Real>
+void find_pinched(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, double dt, Index pairs,
+                  StrandContactWork<Real>& work) {
+  work.active.resize_discard(pairs);
+  parallel_for(ex, crossings_label, pairs,
+               MarkPinched<Real>{work.pairs.data(),
+                                 {view(state.x), view(state.x_tail)},
+                                 view(state.v),
+                                 mesh.radius.data(),
+                                 dt,
+                                 work.active.data()});
+  work.pinched_count = pairs > 0 ? list_marked(ex, crossings_label, work.active, pairs, work.pinched) : 0;
+}
 
 }  // namespace
 
@@ -100,18 +156,27 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
                                  Array<Crossing<Real>>& crossings, StrandHolder<Real>* holder) {
   FailSafeReport report;
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
-  while (!report.clean() && report.rounds < rules.rounds) {
+  if (rules.rounds == 0) return report;
+  const Index near = work.pair_count;
+  find_pinched(ex, mesh, state, dt, near, work);
+  while ((!report.clean() && report.rounds < rules.rounds) ||
+         (work.pinched_count > 0 && report.rounds < rules.pinched_rounds)) {
+    const bool sticks = report.rounds >= rules.sliding_rounds;
     const Index kept = work.pair_count;
     if (kept == 0) prepare_pairs(ex, mesh, rods, work);  // none were near enough to touch
     resize_keep(ex, work.pairs, kept + report.after.pairs);
-    parallel_for(ex, crossings_label, report.after.pairs, AppendPair<Real>{crossings.data(), work.pairs.data() + kept});
+    parallel_for(ex, crossings_label, report.after.pairs,
+                 AppendPair<Real>{crossings.data(), sticks, work.pairs.data() + kept});
     work.pair_count = kept + report.after.pairs;
+    if (sticks)
+      parallel_for(ex, crossings_label, work.pinched_count, Stick<Real>{work.pinched.data(), work.pairs.data()});
     prepare_added_pairs(ex, mesh, rods, kept, work);
-    const bool pushed = settle_impulses(ex, rules.iterations, mesh, state, rods, work, holder) > 0;
+    const bool pushed = settle_impulses(ex, rules.iterations, !sticks, mesh, state, rods, work, holder) > 0;
     // Others have not changed and did not cross before.
     report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings, &work.involved);
     ++report.rounds;
     if (!pushed) break;
+    find_pinched(ex, mesh, state, dt, near, work);
   }
   return report;
 }

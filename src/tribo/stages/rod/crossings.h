@@ -105,6 +105,11 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
 
 struct FailSafeRules {
   int rounds = 40;
+  /// Whatever still crosses or is pinched after as many sticks, and nothing is asked to part any more. A strand that
+  /// passes over another and under it beside that pulls itself tight by sliding: what would part one place closes the
+  /// other, and iterations hardly come nearer to an answer. That they stay as they are is one, which all can agree on.
+  int sliding_rounds = 4;
+  int pinched_rounds = 8;  ///< for pairs that only come nearer
   int iterations = 5;  ///< in each round: fewer cost less where one pair is in trouble, more where many are
 };
 struct FailSafeReport {
@@ -114,7 +119,8 @@ struct FailSafeReport {
 };
 
 /// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands
-/// that crossed are iterated again, until none cross; strands that these push into others are the next round's. Where
+/// that crossed, or have lost half of their thickness to each other and go on, are iterated again, until none do;
+/// strands that these push into others are the next round's. Where
 /// crossings are left, the step should be taken again with half of dt. After `apply_impulses`; 0 rounds only count.
 /// `holder`, unless null, has the last word in each iteration.
 template <class Real>

@@ -1,6 +1,7 @@
 #include "tribo/stages/rod/impulses.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tribo::TRIBO_BACKEND {
@@ -77,14 +78,18 @@ struct FindIncident {
   TRIBO_HD void operator()(Index segment) const { start[segment] = first_not_below(owner, entries, segment); }
 };
 
+/// Of the pinched, then of those that were added.
 template <class Real>
 struct ListStrands {
-  const StrandPair<Real>* added;
+  const StrandPair<Real>* pairs;
+  const Index* pinched;
+  Index pinched_count, first_new;
   const Index* vertex_strand;
   std::uint64_t* strand;
   Index* entry;
   TRIBO_HD void operator()(Index e) const {
-    const StrandPair<Real>& p = added[e / 2];
+    const Index k = e / 2;
+    const StrandPair<Real>& p = pairs[k < pinched_count ? pinched[k] : first_new + (k - pinched_count)];
     strand[e] = static_cast<std::uint64_t>(vertex_strand[e % 2 == 0 ? p.first : p.second]);
     entry[e] = e;
   }
@@ -107,14 +112,6 @@ struct MarkChosen {
     mark[k] = open[vertex_strand[pairs[k].first]] | open[vertex_strand[pairs[k].second]];
   }
 };
-struct StoreChosen {
-  const Index* before;  ///< how many are chosen before each
-  Index pairs, count;
-  Index* chosen;
-  TRIBO_HD void operator()(Index k) const {
-    if (before[k] != (k + 1 < pairs ? before[k + 1] : count)) chosen[before[k]] = k;
-  }
-};
 struct Clear {
   Index* value;
   TRIBO_HD void operator()(Index i) const { value[i] = 0; }
@@ -133,13 +130,15 @@ struct MarkActive {
   const StrandPair<Real>* pairs;
   PairChoice choice;
   FieldView<const Real, 3> v;
+  Real parting;  ///< no pair has to be faster [m/s]
   PairImpulse<Real>* impulse;
   Index* active;
   TRIBO_HD void operator()(Index c) const {
     const Index k = choice(c);
     const StrandPair<Real>& p = pairs[k];
-    const Real need = p.target - dot(relative_velocity(p, v), p.n);
-    const bool pushes = p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal != Real(0));
+    const Real need = min(p.target, parting) - dot(relative_velocity(p, v), p.n);
+    const bool pushes =
+        p.normal_mass > Real(0) && (need > Real(0) || impulse[k].normal != Real(0) || p.friction == p.sticks);
     active[k] = pushes ? 1 : 0;
     if (pushes) impulse[k].J = (need * p.normal_mass) * p.n;
   }
@@ -318,6 +317,7 @@ struct AccumulatedImpulse {
   const Index* active;
   PairCounts<Real> counts;
   FieldView<const Real, 3> v;
+  Real parting;  ///< no pair has to be faster [m/s]
   PairImpulse<Real>* impulse;
   TRIBO_HD void operator()(Index c) const {
     const Index k = choice(c);
@@ -326,7 +326,8 @@ struct AccumulatedImpulse {
     PairImpulse<Real>& sum = impulse[k];
     const Vec<Real, 3> vr = relative_velocity(p, v);
     const Real vn = dot(vr, p.n);
-    const Real jn = max(Real(0), sum.normal + (p.target - vn) * p.normal_mass / counts.of_normal(p, impulse[k].J));
+    const Real jn =
+        max(Real(0), sum.normal + (min(p.target, parting) - vn) * p.normal_mass / counts.of_normal(p, impulse[k].J));
     Vec<Real, 3> Jt = sum.tangential;
     const Vec<Real, 3> vt = vr - vn * p.n;
     const Real speed = sqrt(squared_norm(vt));
@@ -335,7 +336,7 @@ struct AccumulatedImpulse {
       if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.of_strand(p))) * vt;
     }
     const Real most = p.friction * jn, size = sqrt(squared_norm(Jt));
-    if (size > most) Jt = (most / size) * Jt;
+    if (size > most && p.friction != p.sticks) Jt = (most / size) * Jt;
     sum.J = (jn - sum.normal) * p.n + (Jt - sum.tangential);
     sum.normal = jn;
     sum.tangential = Jt;
@@ -450,7 +451,7 @@ void list_incident(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>&
 
 /// Each iteration is begun by `lead` and ended by `hold`.
 template <class Real, class Lead, class Hold>
-int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodMesh<Real>& mesh, RodState<Real>& state,
             RodWorkspace<Real>& rods, StrandContactWork<Real>& work, const Lead& lead, const Hold& hold) {
   const RodState<Real>& now = state;
   const PairChoice choice = choice_of(work);
@@ -467,7 +468,7 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mes
   for (int iteration = 0; iteration < iterations; ++iteration) {
     lead();
     parallel_for(ex, impulses_label, choice.count,
-                 MarkActive<Real>{work.pairs.data(), choice, v, work.impulse.data(), work.active.data()});
+                 MarkActive<Real>{work.pairs.data(), choice, v, parting, work.impulse.data(), work.active.data()});
     if (reduce(ex, impulses_label, choice.count, Index{0}, ActiveOf{choice, work.active.data()}, Plus<Index>{}) == 0) {
       if (iteration > 0) hold();
       return iteration;
@@ -483,9 +484,9 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mes
       parallel_for(ex, impulses_label, choice.count,
                    PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
     else
-      parallel_for(
-          ex, impulses_label, choice.count,
-          AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
+      parallel_for(ex, impulses_label, choice.count,
+                   AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, parting,
+                                            work.impulse.data()});
     parallel_for(
         ex, impulses_label, mesh.vertices,
         GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
@@ -516,20 +517,18 @@ template <class Real>
 void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
                          StrandContactWork<Real>& work) {
   prepare_from(ex, rods, first_new, work);
-  const Index n = work.pair_count, entries = 2 * (n - first_new);
+  const Index n = work.pair_count, entries = 2 * (n - first_new + work.pinched_count);
   work.owner.resize_discard(entries);
   work.incident.resize_discard(entries);
   parallel_for(ex, impulses_label, entries,
-               ListStrands<Real>{work.pairs.data() + first_new, mesh.vertex_strand.data(), work.owner.data(),
-                                 work.incident.data()});
+               ListStrands<Real>{work.pairs.data(), work.pinched.data(), work.pinched_count, first_new,
+                                 mesh.vertex_strand.data(), work.owner.data(), work.incident.data()});
   work.sorter.sort(ex, impulses_label, work.owner, work.incident, entries, bits_of(mesh.strands));
   parallel_for(ex, impulses_label, mesh.strands, OpenStrand{work.owner.data(), entries, work.open.data()});
   work.active.resize_discard(n);
   parallel_for(ex, impulses_label, n,
                MarkChosen<Real>{work.pairs.data(), mesh.vertex_strand.data(), work.open.data(), work.active.data()});
-  work.chosen_count = exclusive_scan(ex, impulses_label, work.active, work.active, n);
-  work.chosen.resize_discard(work.chosen_count);
-  parallel_for(ex, impulses_label, n, StoreChosen{work.active.data(), n, work.chosen_count, work.chosen.data()});
+  work.chosen_count = list_marked(ex, impulses_label, work.active, n, work.chosen);
   work.all_chosen = false;
   list_incident(ex, mesh, work);
 }
@@ -538,11 +537,11 @@ template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
   return iterate(
-      ex, form, iterations, mesh, state, rods, work, [] {}, [] {});
+      ex, form, iterations, std::numeric_limits<Real>::max(), mesh, state, rods, work, [] {}, [] {});
 }
 
 template <class Real>
-int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& mesh, RodState<Real>& state,
                     RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder) {
   const bool held = holder != nullptr && holder->begin(work.involved);
   // What the holder and pairs that are chosen anew have given so far is not known here: the first iteration only keeps
@@ -561,7 +560,8 @@ int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodStat
   const auto hold = [&] {
     if (held) holder->push();
   };
-  const int done = iterate(ex, ImpulseForm::accumulated, iterations, mesh, state, rods, work, lead, hold);
+  const int done = iterate(ex, ImpulseForm::accumulated, iterations, part ? std::numeric_limits<Real>::max() : Real(0),
+                           mesh, state, rods, work, lead, hold);
   if (held) holder->end();
   return done;
 }
@@ -572,7 +572,7 @@ int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodStat
                                     StrandContactWork<Real>&);                                                     \
   template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
                               StrandContactWork<Real>&);                                                           \
-  template int settle_impulses(Exec&, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&,             \
+  template int settle_impulses(Exec&, int, bool, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&,       \
                                StrandContactWork<Real>&, StrandHolder<Real>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

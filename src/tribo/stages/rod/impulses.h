@@ -33,7 +33,9 @@ struct StrandContactWork {
   Array<Index> chosen;               ///< pairs that are iterated, unless all are
   Index chosen_count = 0;
   bool all_chosen = true;
-  Array<Index> open;            ///< of strands: 1 where a pair was added since `prepare_pairs`
+  Array<Index> pinched;  ///< pairs that are too near and come nearer
+  Index pinched_count = 0;
+  Array<Index> open;            ///< of strands: 1 where a pair was added since `prepare_pairs`, or was pinched
   Array<Index> involved;        ///< of strands: 1 where one of the chosen pairs is
   Array<std::uint64_t> owner;   ///< segments of the chosen pairs, rising
   Array<Index> incident;        ///< 2 pair + side, by owner
@@ -49,18 +51,35 @@ struct StrandContactWork {
   RadixSorter sorter;
 
   std::size_t bytes() const {
-    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + chosen.bytes() + open.bytes() +
-           involved.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() + segment_active.bytes() +
-           strand_active.bytes() + coupling.bytes() + push.bytes() + felt.bytes() + vertex_impulse.bytes() +
-           v_before.bytes() + sorter.bytes();
+    return pads.bytes() + pairs.bytes() + impulse.bytes() + active.bytes() + chosen.bytes() + pinched.bytes() +
+           open.bytes() + involved.bytes() + owner.bytes() + incident.bytes() + incident_start.bytes() +
+           segment_active.bytes() + strand_active.bytes() + coupling.bytes() + push.bytes() + felt.bytes() +
+           vertex_impulse.bytes() + v_before.bytes() + sorter.bytes();
   }
 };
+
+struct StoreMarked {
+  const Index* before;  ///< how many are marked before each
+  Index entries, count;
+  Index* marked;
+  TRIBO_HD void operator()(Index k) const {
+    if (before[k] != (k + 1 < entries ? before[k + 1] : count)) marked[before[k]] = k;
+  }
+};
+/// Entries with a 1, rising, of marks that are lost by that. Returns how many.
+inline Index list_marked(Exec& ex, const char* label, Array<Index>& mark, Index entries, Array<Index>& marked) {
+  const Index count = exclusive_scan(ex, label, mark, mark, entries);
+  marked.resize_discard(count);
+  parallel_for(ex, label, entries, StoreMarked{mark.data(), entries, count, marked.data()});
+  return count;
+}
 
 /// K of all pairs, no impulses of theirs yet, and which pairs each segment has. After `segment_compliance`.
 template <class Real>
 void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, StrandContactWork<Real>& work);
 /// The same for pairs from `first_new` on, which were added to those that are prepared. From then on only pairs of
-/// strands that have one of the added are iterated: a few strands in trouble are no reason to go on with all.
+/// strands that have one of the added or of the pinched are iterated: a few strands in trouble are no reason to go on
+/// with all.
 template <class Real>
 void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
                          StrandContactWork<Real>& work);
@@ -75,10 +94,11 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
 
 /// The same with accumulated impulses by accelerated iterations (Nesterov's): each begins where the change of the one
 /// before leads to. What is pressed together in n layers needs about n of these, where it needs n^2 of the others.
-/// Calls after the first since `prepare_pairs` go on from the one before. Returns 0 where no pair can push.
+/// Calls after the first since `prepare_pairs` go on from the one before. Without `part`, nothing has to become faster
+/// than to stay as far away as it is. Returns 0 where no pair can push.
 /// `holder`, unless null, has the last word in each.
 template <class Real>
-int settle_impulses(Exec& ex, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
+int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& mesh, RodState<Real>& state,
                     RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -12,6 +12,7 @@ namespace tribo::TRIBO_BACKEND {
 /// is sum w x, their relative velocity sum w v, and an impulse J of the pair is w J on its vertices.
 template <class Real>
 struct StrandPair {
+  static constexpr Real sticks = Real(-1);  ///< as friction: nothing slides, whatever presses
   Index first, second;
   Real a, b;
   Vec<Real, 3> n;    ///< unit, from the second to the first
