@@ -143,6 +143,9 @@ Container Simulation::checkpoint() {
       {"strands",
        {progress_.strands.pairs, progress_.strands.missed_grid, progress_.strands.missed_pairs,
         progress_.strands.missed, progress_.strands.missed_odd, progress_.strands.rounds, progress_.strands.retries}},
+      {"passage",
+       {progress_.strands.first.time, progress_.strands.first.object, progress_.strands.first.strand,
+        progress_.strands.first.at}},
       {"precision", scene_.precision},
       {"version",
        version()}}.dump();
@@ -164,7 +167,16 @@ void Simulation::restore(const Container& checkpoint) {
     progress.solve = {solve.at(0).get<std::int64_t>(), solve.at(1).get<std::int64_t>(), solve.at(2).get<std::int64_t>(),
                       solve.at(3).get<std::int64_t>(), solve.at(4).get<double>()};
     const auto strands = meta.at("strands").get<std::array<std::int64_t, 7>>();
-    progress.strands = {strands[0], strands[1], strands[2], strands[3], strands[4], strands[5], strands[6]};
+    const nlohmann::json& passage = meta.at("passage");
+    progress.strands = {strands[0],
+                        strands[1],
+                        strands[2],
+                        strands[3],
+                        strands[4],
+                        strands[5],
+                        strands[6],
+                        {passage.at(0).get<double>(), passage.at(1).get<std::array<int, 2>>(),
+                         passage.at(2).get<std::array<std::int64_t, 2>>(), passage.at(3).get<std::array<double, 3>>()}};
     for (const nlohmann::json& limit : meta.at("limits"))
       progress.limits.emplace_back(limit.at(0).get<std::string>(), limit.at(1).get<std::int64_t>());
   } catch (const nlohmann::json::exception&) {

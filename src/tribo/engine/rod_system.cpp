@@ -34,12 +34,14 @@ void RodSystem<Real>::load(Exec& ex, const Model& model, const RodSeed& seed) {
     for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
       radius.push_back(static_cast<Real>(seed.radius[i]));
   }
-  shortest_ = 1e300;
+  double shortest = 1e300;
   for (std::size_t s = 0; s + 1 < seed.start.size(); ++s)
     for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
-      shortest_ = std::min(shortest_, seed.length[i]);
+      shortest = std::min(shortest, seed.length[i]);
   load_rods(ex, seed, mesh, state);
   bundle.load(ex, model.dx, seed);
+  constexpr double segments = 0.25, cells = 0.25;
+  way_ = std::min(segments * shortest, (bundle.empty() ? model.time.cfl : std::min(model.time.cfl, cells)) * model.dx);
   volume_rules.dx = model.dx;
   volume_rules.incompressibility = model.incompressibility;
   volume = measure_volume(ex, volume_rules, mesh, state, volume_work);
@@ -83,12 +85,16 @@ double RodSystem<Real>::meet(Exec& ex, const GridNodes<Real, 3>* particles, cons
 }
 
 template <class Real>
-bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt) {
+bool RodSystem<Real>::collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt, bool last) {
   volume_step(ex, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
   ObstacleHolder<Real> holder(ex, mesh, colliders, lost_, dt, state, work, obstacles);
   touching = collide_strands(ex, contact_rules, mesh, dt, state, work, collisions, &holder);
   contacts = holder.held();
-  return touching.clean;
+  tangled = tangled || !touching.clean;
+  closing_ = std::max(touching.closing, holder.closing());
+  // Steps follow what touched in those before, and may be longer than that allows by half. Below `least_dt`, what
+  // cannot be resolved passes.
+  return closing_ * dt <= 1.5 * way_ && (touching.clean || last || dt <= least_dt);
 }
 
 template <class Real>
@@ -103,8 +109,33 @@ template <class Real>
 void RodSystem<Real>::finish(Exec& ex, double dt) {
   pushed_ = false;
   move_rods(ex, mesh, dt, state, work);
+  constexpr double forgotten = 0.9;
+  state.closing = std::max(closing_, forgotten * state.closing);
   evaluate(ex);
   if (!bundle.empty()) bundle.accept(state.speed * dt);
+}
+
+template <class Real>
+StrandPassage RodSystem<Real>::passage(Exec& ex, double time) const {
+  StrandPassage passed{.time = time};
+  Crossing<Real> crossing;
+  copy_to_host(ex, collisions.crossings, &crossing, 1);
+  const Index segments[2] = {crossing.pair.first, crossing.pair.second};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto body = std::find_if(mesh.body.begin(), mesh.body.end(), [&](const RodBody& one) {
+      return segments[side] >= one.vertices.begin && segments[side] < one.vertices.end;
+    });
+    Index strand = 0;
+    copy_to_host(ex, mesh.vertex_strand, &strand, 1, segments[side]);
+    passed.object[side] = body->object;
+    passed.strand[side] = strand - body->strands.begin;
+  }
+  for (int k = 0; k < 3; ++k) {
+    Real x = 0;
+    copy_to_host(ex, state.x.c[k], &x, 1, segments[0]);
+    passed.at[static_cast<std::size_t>(k)] = static_cast<double>(x);
+  }
+  return passed;
 }
 
 template <class Real>

@@ -29,6 +29,7 @@ class RodSystem {
   VolumeWork<Real> volume_work;
   StrandContactReport touching;  ///< of the last step
   Index contacts = 0;            ///< with colliders, likewise
+  bool tangled = false;          ///< strands were about to pass through each other since the last step
   double least_dt = 0;           ///< in steps no longer, what cannot be resolved between strands passes [s]
   Index bad = no_index;          ///< first vertex that is no longer finite
 
@@ -39,8 +40,11 @@ class RodSystem {
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
   double driven_speed() const;  ///< at any time
-  /// Of the shortest segment at rest [m].
-  double shortest() const { return shortest_; }
+  /// How far things that touch may come towards each other in a step [m]. A vertex that is stopped while its neighbors
+  /// go on stretches the segments between them to second order in that, which a linearly implicit step does not
+  /// foresee: with half a segment, strands that hit the ground gained a hundred times their energy within half a
+  /// second. And strands that go half a cell and more are in each other before the grid sees them (experiments_hair 4).
+  double way() const { return way_; }
   /// Speed of waves of stretching, the quickest that strands have [m/s].
   double wave_speed() const { return wave_speed_; }
 
@@ -52,13 +56,17 @@ class RodSystem {
   /// Strands in bulk on their grid: with each other, with particles on theirs where there are any, and with what
   /// `bodies` does, if anything. Returns the largest velocity component that grids are left with [m/s].
   double meet(Exec& ex, const GridNodes<Real, 3>* particles, const GridAction<Real, 3>& bodies, double dt);
-  /// Contact among strands and with colliders, on the velocities of `push` and `meet`. False where strands would still
-  /// pass through each other: the step should be shorter.
-  bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt);
+  /// Contact among strands and with colliders, on the velocities of `push` and `meet`. False where the step should be
+  /// shorter: what touches came from too far, or strands would still pass through each other, unless it is the `last`
+  /// step for these.
+  bool collide(Exec& ex, const typename Colliders<Real, 3>::View& colliders, double dt, bool last);
   /// Takes back what `push` and contact have done to velocities, where the step does not come about.
   void undo(Exec& ex);
   /// The way of the vertices.
   void finish(Exec& ex, double dt);
+
+  /// The first pair of strands that passes through each other in the step that `collide` has looked at.
+  StrandPassage passage(Exec& ex, double time) const;
 
   /// What observers see: every strand with its radius.
   void show(Exec& ex, const Model& model, Frame& frame) const;
@@ -69,7 +77,8 @@ class RodSystem {
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
-  double wave_speed_ = 0, shortest_ = 0;
+  double wave_speed_ = 0, way_ = 0;
+  double closing_ = 0;  ///< in the last step [m/s]
   bool pushed_ = false;
   double lost_ = 0;  ///< depth beyond a collider from which nothing comes back [m]
 };

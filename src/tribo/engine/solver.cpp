@@ -293,21 +293,14 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
     const double speed = vertices_.curves.driven_speed(state_.time, report.dt);
     if (speed > 0) bound(time.cfl * model_.dx / speed, "drive");
   }
-  double way_of_colliders = time.cfl * model_.dx;
   if (!rods_.empty()) {
-    // A vertex that is stopped while its neighbors go on stretches the segments between them to second order in the way
-    // of a step, which a linearly implicit step does not foresee: with half a segment, strands that hit the ground gained
-    // a hundred times their energy within half a second.
-    constexpr double segments = 0.25;
-    double way = std::min(time.cfl * model_.dx, segments * rods_.shortest());
-    if (!rods_.bundle.empty()) {
-      // Strands that go half a cell and more are in each other before the grid sees them (experiments_hair 4).
-      constexpr double cells = 0.25;
-      way = std::min(way, cells * model_.dx);
-      bound(rods_.bundle.stable_dt(), "wave");
-    }
-    way_of_colliders = way;
-    const double speed = rods_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
+    // Nothing but what is near can tell how fast strands are: of those that fall or go with a head, one beside the
+    // other, only the grid wants to know, and for it a cell in a step is few enough.
+    constexpr double turn = 0.25, cells = 0.9;
+    if (rods_.state.turning > 0) bound(turn / rods_.state.turning, "turn");
+    if (rods_.state.closing > 0) bound(rods_.way() / rods_.state.closing, "contact");
+    if (!rods_.bundle.empty()) bound(rods_.bundle.stable_dt(), "wave");
+    const double way = cells * model_.dx, speed = rods_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
     if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (model_.rod_scheme == RodScheme::explicit_euler && rods_.state.stable_dt > 0)
       bound(rods_.state.stable_dt, "elastic");
@@ -336,7 +329,7 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
   for (const ColliderSpec& collider : model_.colliders) {
     if (collider.motion.keys().size() < 2) continue;
     const double speed = collider.motion.max_speed(state_.time, report.dt, radius_of(collider));
-    if (speed > 0) bound(way_of_colliders / speed, "collider");
+    if (speed > 0) bound(time.cfl * model_.dx / speed, "collider");
   }
   if (!rods_.empty()) report.dt = pace = next_pace(pace, report.dt, time.dt_max);
   const double left = until - state_.time;

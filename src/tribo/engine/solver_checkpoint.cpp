@@ -116,6 +116,7 @@ std::uint64_t Solver<Real, D>::state_hash() {
     add_numbers(&rods_.state.speed, 1);
     add_numbers(&rods_.state.pace, 1);
     add_numbers(&rods_.state.calm, 1);
+    add_numbers(&rods_.state.closing, 1);
     each_column(rods_.state, [&](const char*, auto& field) {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
     });
@@ -160,8 +161,8 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
                 [&](const char* name, auto& field) { show(solids_.state.count_of(field), name, field); });
   }
   if (!rods_.empty()) {
-    const double steps[2] = {rods_.state.pace, rods_.state.calm};
-    visit("rod.steps", DType::f64, 2, steps);
+    const double steps[3] = {rods_.state.pace, rods_.state.calm, rods_.state.closing};
+    visit("rod.steps", DType::f64, 3, steps);
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
   }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
@@ -224,9 +225,10 @@ void Solver<Real, D>::load(const Container& checkpoint) {
                 [&](const char* name, auto& field) { take(solids_.state.count_of(field), name, field); });
   }
   if (!rods_.empty()) {
-    const std::span<const double> steps = expect_array<double>(checkpoint, "rod.steps", 2);
+    const std::span<const double> steps = expect_array<double>(checkpoint, "rod.steps", 3);
     rods_.state.pace = steps[0];
     rods_.state.calm = steps[1];
+    rods_.state.closing = steps[2];
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
   }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {

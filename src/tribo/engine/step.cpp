@@ -80,20 +80,22 @@ struct StepMeshes {
   /// long, and with too many of them, or below RodSystem::least_dt, some will pass through each other.
   bool collide(const StepColliders<Real, D>& colliders, double dt, std::int64_t tries) const {
     if constexpr (D == 3)
-      if (hairy()) return rods.collide(ex, colliders.during(), dt) || tries >= most_rejections || dt <= rods.least_dt;
+      if (hairy()) return rods.collide(ex, colliders.during(), dt, tries >= most_rejections);
     return true;
   }
-  void finish(const StepColliders<Real, D>& colliders, double dt, StrandReport& strands) const {
+  void finish(const StepColliders<Real, D>& colliders, double time, double dt, StrandReport& strands) const {
     if constexpr (D == 3) {
       if (solid()) solids.finish(ex, colliders.during(), model.time, dt, particles || touch_strands());
       if (!hairy()) return;
       const StrandContactReport& touching = rods.touching;
       strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.missed.pairs,
-                   touching.missed.odd, touching.rounds, 0});
+                   touching.missed.odd, touching.rounds, 0,
+                   touching.missed.pairs > 0 ? rods.passage(ex, time) : StrandPassage{}});
       rods.finish(ex, dt);
       // What fails costs as much as twenty steps: after it come shorter ones, for a while.
       constexpr double growth = 1.02, never = 1e3;
-      rods.state.calm = strands.retries > 0 ? dt : std::fmin(growth * rods.state.calm, never);
+      rods.state.calm = rods.tangled ? dt : std::fmin(growth * rods.state.calm, never);
+      rods.tangled = false;
     }
   }
 };
@@ -128,7 +130,7 @@ double advance_packed(Exec& ex, const Model& model, const Constants<Real, D>& co
     state.drift = 0;
     if (work.sinks.count > 0) state.sink_drift += std::fmax(outcome.grid_speed, speed) * dt / model.dx;
     finish_moved([&] {  // particles have
-      meshes.finish(colliders, dt, strands);
+      meshes.finish(colliders, state.time, dt, strands);
       meshes.follow_particles(state, work);
     });
     return dt;
@@ -204,7 +206,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
       state.drift += fastest * dt / model.dx + work.rounding;
       if (!model.colliders.empty()) state.drift += confine(ex, constants, colliders.after(), state, work) / model.dx;
     }
-    meshes.finish(colliders, dt, strands);
+    meshes.finish(colliders, state.time, dt, strands);
     meshes.follow_particles(state, work);
   };
   // Contact of bodies takes memory before they move: where nothing else has moved, it can be taken back.

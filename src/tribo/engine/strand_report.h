@@ -1,8 +1,17 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace tribo {
+
+/// Two strands that passed through each other.
+struct StrandPassage {
+  double time = 0;                       ///< before the step [s]
+  std::array<int, 2> object{-1, -1};     ///< of the model; -1: none did
+  std::array<std::int64_t, 2> strand{};  ///< of its object
+  std::array<double, 3> at{};            ///< [m]
+};
 
 /// What contact between strands did, summed over steps.
 struct StrandReport {
@@ -13,8 +22,10 @@ struct StrandReport {
   std::int64_t missed_odd = 0;    ///< and ended on the other side
   std::int64_t rounds = 0;        ///< of the fail-safe
   std::int64_t retries = 0;       ///< steps taken again with half their length
+  StrandPassage first;            ///< of those that passed
 
   void add(const StrandReport& other) {
+    if (first.object[0] < 0) first = other.first;
     pairs += other.pairs;
     missed_grid += other.missed_grid;
     missed_pairs += other.missed_pairs;

@@ -262,14 +262,22 @@ class SceneRun {
     if (const StrandReport& strands = simulation_.progress().strands;
         strands.missed > 0 && simulation_.scene().strand_contact.fail_safe &&
         simulation_.scene().strand_contact.form != StrandContactSpec::Form::none)
-      note(fmt::format("warning: frame {}: {} pairs of segments have passed through each other although fail_safe is on; "
-                       "lower time.dt_max, or check strands that begin crossed",
-                       simulation_.frame(), strands.missed));
+      note(fmt::format(
+          "warning: frame {}: {} pairs of segments have passed through each other although fail_safe is on, "
+          "first strand {} of '{}' and strand {} of '{}' near ({:.5g}, {:.5g}, {:.5g}) at {:.6g} s; lower "
+          "time.dt_max, or check strands that begin crossed",
+          simulation_.frame(), strands.missed, strands.first.strand[0], object_name(strands.first.object[0]),
+          strands.first.strand[1], object_name(strands.first.object[1]), strands.first.at[0], strands.first.at[1],
+          strands.first.at[2], strands.first.time));
     if (const SolveReport& solve = simulation_.progress().solve; solve.unconverged > 0)
       note(
           fmt::format("warning: frame {}: {} implicit steps did not converge (velocities still changed by {:.2g} m/s); "
                       "lower time.dt_max, or raise time.newton_iterations or time.linear_iterations",
                       simulation_.frame(), solve.unconverged, solve.error));
+  }
+
+  const std::string& object_name(int object) const {
+    return simulation_.scene().objects[static_cast<std::size_t>(object)].name;
   }
 
   /// In the background.

@@ -141,6 +141,13 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
                        {"missed_odd", strands.missed_odd},
                        {"rounds", strands.rounds},
                        {"retries", strands.retries}};
+    if (const StrandPassage& first = strands.first; first.object[0] >= 0) {
+      const auto name = [&](int side) {
+        return simulation.scene().objects[static_cast<std::size_t>(first.object[static_cast<std::size_t>(side)])].name;
+      };
+      line["strands"]["first_missed"] = {
+          {"time", first.time}, {"objects", {name(0), name(1)}}, {"strands", first.strand}, {"at", first.at}};
+    }
   }
   if (simulation.scene().time.implicit)
     line["solve"] = {{"newton", progress.solve.newton},

@@ -23,9 +23,11 @@ struct RodState {
   Field<Real, 1> twist;     ///< of the joint here, whole turns included [rad]
   Index count = 0;
   double speed = 0;      ///< largest |v| of a vertex [m/s]
+  double turning = 0;    ///< largest |difference of v| / length of a segment [1/s]
   double stable_dt = 0;  ///< of explicit forces at the present shape (theory E.7) [s]
   double pace = 0;       ///< last step but for frames' ends; the next is alike if it may [s]
   double calm = 1e3;     ///< what the last step that contact made shorter came to, and more with every step since [s]
+  double closing = 0;    ///< how fast what touched came, less with every step since [m/s]
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"rod.x", &RodState::x}, NamedColumn{"rod.x_tail", &RodState::x_tail},

@@ -17,6 +17,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   }
   report.pairs = work.pair_count;
   if (report.pairs > 0) {
+    report.closing = closing_speed(ex, work.pairs, work.pair_count, rods.v_start);
     prepare_pairs(ex, mesh, rods, work);
     apply_impulses(ex, rules.form, rules.iterations, mesh, state, rods, work);
   }

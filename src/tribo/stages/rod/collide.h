@@ -20,6 +20,7 @@ struct StrandContactReport {
   CrossingCount missed_pairs;  ///< by the impulses alone
   CrossingCount missed;        ///< by all: what really passes
   int rounds = 0;              ///< of the fail-safe
+  double closing = 0;          ///< at which what may touch comes, by velocities at the start of the step [m/s]
   /// False where the fail-safe did not find a way: the caller may take the step again with half of dt.
   bool clean = true;
 };

@@ -508,6 +508,7 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>
   work.open.resize_discard(mesh.strands);
   parallel_for(ex, impulses_label, mesh.strands, Clear{work.open.data()});
   work.all_chosen = true;
+  work.goes_on = false;
   work.momentum = 0;
   work.v_before.resize_discard(mesh.vertices);
   list_incident(ex, mesh, work);
@@ -528,8 +529,10 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
   work.active.resize_discard(n);
   parallel_for(ex, impulses_label, n,
                MarkChosen<Real>{work.pairs.data(), mesh.vertex_strand.data(), work.open.data(), work.active.data()});
+  const Index before = work.all_chosen ? -1 : work.chosen_count;
   work.chosen_count = list_marked(ex, impulses_label, work.active, n, work.chosen);
   work.all_chosen = false;
+  work.goes_on = first_new == n && work.chosen_count == before;  // strands stay open
   list_incident(ex, mesh, work);
 }
 
@@ -544,9 +547,9 @@ template <class Real>
 int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& mesh, RodState<Real>& state,
                     RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder) {
   const bool held = holder != nullptr && holder->begin(work.involved);
-  // What the holder and pairs that are chosen anew have given so far is not known here: the first iteration only keeps
-  // what the next are led by.
-  bool first = true;
+  // What pairs that are chosen anew have given so far is not known here: the first iteration with them only keeps what
+  // the next are led by.
+  bool first = !work.goes_on;
   const auto lead = [&] {
     const double t = work.momentum, next = 0.5 * (1 + std::sqrt(1 + 4 * t * t)), beta = first ? 0 : (t - 1) / next;
     work.momentum = next;

@@ -33,6 +33,7 @@ struct StrandContactWork {
   Array<Index> chosen;               ///< pairs that are iterated, unless all are
   Index chosen_count = 0;
   bool all_chosen = true;
+  bool goes_on = false;  ///< the same are chosen as by the iterations before
   Array<Index> pinched;  ///< pairs that are too near and come nearer
   Index pinched_count = 0;
   Array<Index> open;            ///< of strands: 1 where a pair was added since `prepare_pairs`, or was pinched

@@ -1,6 +1,7 @@
 #include "tribo/stages/rod/obstacles.h"
 
 #include <cmath>
+#include <utility>
 
 #include "tribo/stages/chunks.h"
 
@@ -233,6 +234,21 @@ struct SquaredSpeed {
   }
 };
 
+template <class Real>
+struct HitSpeed2 {
+  const Index *hit, *count;
+  const RodObstacle<Real>* obstacle;
+  FieldView<const Real, 3> v;
+  TRIBO_HD double operator()(Index i) const {
+    if (hit[i] == 0) return 0;
+    double most = 0;
+    for (Index s = 0; s < count[i]; ++s)
+      most = max(most,
+                 static_cast<double>(squared_norm(vector_at(v, i) - obstacle[Size{i} * obstacles_each + s].velocity)));
+    return most;
+  }
+};
+
 /// Looks for colliders near vertices, and which of these would be too near.
 template <class Real>
 void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
@@ -321,6 +337,12 @@ ObstacleHolder<Real>::ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh,
 template <class Real>
 void ObstacleHolder<Real>::hold() {
   held_ = meet_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, obstacles_);
+  closing_ = 0;
+  if (held_ > 0)
+    closing_ = std::sqrt(reduce(ex_, obstacles_label, mesh_.vertices, 0.0,
+                                HitSpeed2<Real>{obstacles_.hit.data(), obstacles_.count.data(),
+                                                obstacles_.obstacle.data(), view(std::as_const(work_.v_start))},
+                                Larger<double>{}));
 }
 
 template <class Real>

@@ -63,6 +63,8 @@ class ObstacleHolder final : public StrandHolder<Real> {
   void end() override;
   /// Vertices that `hold` has held back.
   Index held() const { return held_; }
+  /// How fast these came, by velocities at the start of the step [m/s].
+  double closing() const { return closing_; }
 
  private:
   Exec& ex_;
@@ -73,6 +75,7 @@ class ObstacleHolder final : public StrandHolder<Real> {
   RodWorkspace<Real>& work_;
   RodObstacles<Real>& obstacles_;
   Index held_ = 0;
+  double closing_ = 0;
 };
 
 /// Largest speed of a vertex [m/s].

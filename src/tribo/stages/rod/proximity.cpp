@@ -1,5 +1,9 @@
 #include "tribo/stages/rod/proximity.h"
 
+#include <cmath>
+
+#include "tribo/exec/joins.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -83,7 +87,24 @@ struct MayTouch {
   }
 };
 
+template <class Real>
+struct PairSpeed2 {
+  const StrandPair<Real>* pairs;
+  FieldView<const Real, 3> v;
+  TRIBO_HD double operator()(Index k) const {
+    const StrandPair<Real>& p = pairs[k];
+    const double a = static_cast<double>(p.a), b = static_cast<double>(p.b);
+    return squared_norm((1 - a) * vertex_velocity(v, p.first) + a * vertex_velocity(v, p.first + 1) -
+                        (1 - b) * vertex_velocity(v, p.second) - b * vertex_velocity(v, p.second + 1));
+  }
+};
+
 }  // namespace
+
+template <class Real>
+double closing_speed(Exec& ex, const Array<StrandPair<Real>>& pairs, Index count, const Field<Real, 3>& v) {
+  return std::sqrt(reduce(ex, "strand contact", count, 0.0, PairSpeed2<Real>{pairs.data(), view(v)}, Larger<double>{}));
+}
 
 template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
@@ -108,7 +129,8 @@ Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>&
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \
   template Index find_proximity(Exec&, const ProximityRules&, const RodMesh<Real>&, const RodState<Real>&, double, \
-                                SegmentPads<Real>&, Array<StrandPair<Real>>&);
+                                SegmentPads<Real>&, Array<StrandPair<Real>>&);                                     \
+  template double closing_speed(Exec&, const Array<StrandPair<Real>>&, Index, const Field<Real, 3>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -96,4 +96,8 @@ template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
                      double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs);
 
+/// Largest speed at which the points of pairs move past or towards each other [m/s].
+template <class Real>
+double closing_speed(Exec& ex, const Array<StrandPair<Real>>& pairs, Index count, const Field<Real, 3>& v);
+
 }  // namespace tribo::TRIBO_BACKEND

@@ -99,7 +99,7 @@ TRIBO_HD const RodDriveStep& drive_of(const RodDriveStep* keyed, const RodDriveS
 template <class Real>
 void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time, double dt, RodWorkspace<Real>& work);
 
-/// Sets the state's speed and stable dt. Returns the first vertex that is no longer finite, or no_index.
+/// Sets the state's speed, turning and stable dt. Returns the first vertex that is no longer finite, or no_index.
 template <class Real>
 Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state);
 

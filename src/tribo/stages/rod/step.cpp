@@ -517,29 +517,37 @@ struct DriveVelocity {
 };
 
 struct RodBounds {
-  double speed2, twist_rate;
+  double speed2, turning2, twist_rate;
   Index first_bad;
 };
 template <class Real>
 struct LoadRodBounds {
   FieldView<const Real, 3> x, v;
+  const Real* length;
   const Real* twist;
   const Real* rest_twist;
   const Real* twist_rate;
   TRIBO_HD RodBounds operator()(Index i) const {
-    double sum = 0, place = 0;
+    double sum = 0, place = 0, turn = 0;
     for (int k = 0; k < 3; ++k) {
       sum += static_cast<double>(v[k][i]) * static_cast<double>(v[k][i]);
       place += static_cast<double>(x[k][i]);
     }
+    if (const auto l = static_cast<double>(length[i]); l > 0) {  // not where a strand ends
+      for (int k = 0; k < 3; ++k) {
+        const double w = static_cast<double>(v[k][i + 1]) - static_cast<double>(v[k][i]);
+        turn += w * w / (l * l);
+      }
+    }
     const auto rate = static_cast<double>(twist_rate[i] * abs(twist[i] - rest_twist[i]));
     const double all = sum + place + rate;
-    return {sum, rate, all - all == 0 ? Index{no_index} : i};
+    return {sum, turn, rate, all - all == 0 ? Index{no_index} : i};
   }
 };
 struct JoinRodBounds {
   TRIBO_HD RodBounds operator()(const RodBounds& a, const RodBounds& b) const {
-    return {max(a.speed2, b.speed2), max(a.twist_rate, b.twist_rate), min(a.first_bad, b.first_bad)};
+    return {max(a.speed2, b.speed2), max(a.turning2, b.turning2), max(a.twist_rate, b.twist_rate),
+            min(a.first_bad, b.first_bad)};
   }
 };
 
@@ -556,11 +564,13 @@ void place_rod_drives(Exec& ex, const RodConstants<Real>& constants, double time
 template <class Real>
 Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) {
   const RodState<Real>& now = state;
-  const RodBounds bounds = reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, no_index},
-                                  LoadRodBounds<Real>{view(now.x), view(now.v), now.twist.c[0].data(),
-                                                      mesh.rest_twist.data(), mesh.twist_rate.data()},
-                                  JoinRodBounds{});
+  const RodBounds bounds =
+      reduce(ex, "rods", mesh.vertices, RodBounds{0, 0, 0, no_index},
+             LoadRodBounds<Real>{view(now.x), view(now.v), mesh.length.data(), now.twist.c[0].data(),
+                                 mesh.rest_twist.data(), mesh.twist_rate.data()},
+             JoinRodBounds{});
   state.speed = std::sqrt(bounds.speed2);
+  state.turning = std::sqrt(bounds.turning2);
   const double rate2 = mesh.stable_rate * mesh.stable_rate + bounds.twist_rate;
   state.stable_dt = rate2 > 0 ? 0.5 / std::sqrt(rate2) : 0;
   for (const RodBody& body : mesh.body)  // Rayleigh's, explicitly: dt beta omega^2 < 2, omega^2 = 4 rate2 at most
