@@ -50,6 +50,45 @@ TEST(HairContact, NoStrandPassesThroughAnother) {
   EXPECT_LT(center(through.measure()[1])[1], -0.01);
 }
 
+/// Promise: of strands that pass it is said which, where and when.
+TEST(HairContact, SaysWhichStrandsPass) {
+  Simulation simulation = simulate(crossed_bundles(R"({"impulses": "none"})", 1, 0.002));
+  while (simulation.progress().strands.missed == 0 && simulation.time() < 0.02) simulation.step();
+  const StrandPassage& first = simulation.progress().strands.first;
+  EXPECT_EQ(first.object[0] + first.object[1], 1);
+  for (const std::int64_t strand : first.strand) {
+    EXPECT_GE(strand, 0);
+    EXPECT_LT(strand, 7);
+  }
+  EXPECT_NEAR(first.at[1], 0, 0.004);  // between the bundles
+  EXPECT_GT(first.time, 0);
+  EXPECT_LT(first.time, simulation.time());
+}
+
+/// Promise: how fast strands go together shortens no step, only what touches does: strands that fly side by side take
+/// the steps that the scene allows, and take shorter ones when they come to a floor, where they gain no energy.
+TEST(HairContact, StepsFollowWhatIsNear) {
+  for (const char* precision : {"float", "double"}) {
+    Simulation simulation = simulate(fmt::format(
+        R"({{"tribo": 1, "fps": 100, "duration": 1, "grid": {{"dx": 0.02}}, "time": {{"dt_max": 0.001}}, "gravity": [0, 0, 0],
+             "precision": "{}", "objects": [
+             {{"name": "bundle", "type": "hair", "radius": 2e-4, "segments": 16, "youngs_modulus": 1e9, "roots": "free",
+               "velocity": [0, -10, 0], "rotation": {{"axis": [0, 0, 1], "degrees": 80}},
+               "strands": {{"tube": {{"count": 7, "length": 0.06, "spacing": 0.002, "jitter": 0.1}}}}}}],
+             "colliders": [{{"shape": {{"half_space": [0, 1, 0]}}, "at": [0, -0.12, 0], "friction": 0.3}}]}})",
+        precision));
+    const double before = energy(simulation.measure()[0]);
+    simulation.advance_frame();
+    EXPECT_LE(simulation.progress().substeps, 16) << precision;  // waves on the grid; a quarter of a segment: 107
+    simulation.advance_frame();
+    EXPECT_LT(simulation.progress().dt_min, 0.25 * 0.06 / 16 / 10 * 2) << precision;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_LT(energy(simulation.measure()[0]), before) << precision;
+      simulation.advance_frame();
+    }
+  }
+}
+
 /// Promise: strands pressed against a collider by others neither pass through each other nor are thrown off by the two
 /// who hold them, nor enter it: what leaves is slower than what came, and energy is never gained.
 TEST(HairContact, PressedAgainstACollider) {
