@@ -239,6 +239,82 @@ struct ChainRest {
   }
 };
 
+/// The same where vertices are held by blocks that need not be symmetric, as those of friction are not.
+template <class T>
+struct HeldRest {
+  Mat<T, 3> V, X, Y, W;  ///< forces on v_i are V v_i + X w_i - a, those on w_i are Y v_i + W w_i - b
+  Vec<T, 3> a, b;
+
+  TRIBO_HD static HeldRest none() {
+    const auto no = Vec<T, 3>::filled(T(scalar_of<T>(0)));
+    const auto zero = Mat<T, 3>::zero();
+    return {zero, zero, zero, zero, no, no};
+  }
+
+  /// `S` and `r` hold the vertex; the row's own right-hand sides do not count.
+  template <int Springs>
+  TRIBO_OUTLINED Vec<T, 3> eliminate(const ChainRow<T>& row, const Mat<T, 3>& S, const Vec<T, 3>& r, FactorRow<T>& f) {
+    using Real = scalar_of<T>;
+    const T zero(Real(0)), one(Real(1));
+    const auto held = row.free < T(Real(0.5));
+    Mat<T, 3> B10 = Mat<T, 3>::zero(), B11 = B10, P = W;
+    for (int k = 0; k < 3; ++k) P(k, k) = P(k, k) + row.across;
+    add_outer(P, row.along * row.t, row.t);
+    TRIBO_UNROLL
+    for (int s = 0; s < Springs; ++s) {
+      add_outer(P, row.spring[s].e1, row.spring[s].e1);
+      add_outer(B10, row.spring[s].e0, row.spring[s].e1);
+      add_outer(B11, row.spring[s].e0, row.spring[s].e0);
+    }
+    for (int k = 0; k < 3; ++k) V(k, k) = V(k, k) + row.mass;
+    V = V + S;
+    a = a + r;
+    const Mat<T, 3> before = X - V, after = Y - V;
+    const Mat<T, 3> Q = inverse((P - X) - after);
+    const Vec<T, 3> rest = b - a;
+    Mat<T, 3> Rv = Q * after, Rw = Q * transpose(B10);
+    Vec<T, 3> scaled = Q * rest;
+    Mat<T, 3> next_V = V - before * Rv, next_X = before * Rw;
+    Vec<T, 3> next_a = minus_times(a, before, scaled);
+    if (any(held)) {  // v_i stays, so that w_i = v_{i-1}
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+          Rv(i, j) = select(held, i == j ? -one : zero, Rv(i, j));
+          Rw(i, j) = select(held, zero, Rw(i, j));
+          next_V(i, j) = select(held, P(i, j), next_V(i, j));
+          next_X(i, j) = select(held, -B10(j, i), next_X(i, j));
+        }
+        scaled[i] = select(held, zero, scaled[i]);
+        next_a[i] = select(held, b[i], next_a[i]);
+      }
+    }
+    V = next_V;
+    X = Mat<T, 3>::zero() - next_X;
+    Y = Mat<T, 3>::zero() - B10 * Rv;
+    W = B11 - B10 * Rw;
+    a = next_a;
+    b = minus_times(Vec<T, 3>::filled(zero), B10, scaled);
+    for (int c = 0; c < 6; ++c) f.Q.s[c] = zero;  // is for other right-hand sides
+    f.Lv = transpose(Rv);
+    f.Lw = transpose(Rw);
+    return scaled;
+  }
+
+ private:
+  TRIBO_HD static Mat<T, 3> inverse(const Mat<T, 3>& m) {
+    Mat<T, 3> c;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        const int p = (i + 1) % 3, q = (i + 2) % 3, u = (j + 1) % 3, w = (j + 2) % 3;
+        c(j, i) = m(p, u) * m(q, w) - m(p, w) * m(q, u);
+      }
+    const T scale = T(scalar_of<T>(1)) / (m(0, 0) * c(0, 0) + m(0, 1) * c(1, 0) + m(0, 2) * c(2, 0));
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) c(i, j) = scale * c(i, j);
+    return c;
+  }
+};
+
 /// Numbers in double, in as many packs as that takes.
 template <class T>
 struct Wide {
@@ -273,20 +349,20 @@ struct Wide<Lanes<float, W>> {
 };
 #endif
 
-/// Elimination of strands, row after row from the tip on.
-template <class T>
-class Chain {
+/// Elimination of strands, row after row from the tip on. `Rest` is in double.
+template <class T, template <class> class Rest>
+class ChainOf {
  public:
-  TRIBO_HD Chain() {
-    for (auto& one : rest_) one = ChainRest<E>::none();
+  TRIBO_HD ChainOf() {
+    for (auto& one : rest_) one = Rest<E>::none();
   }
-  /// Returns Q b, for the way back.
-  template <int Springs>
-  TRIBO_HD Vec<T, 3> next(const ChainRow<T>& row, FactorRow<T>& f) {
+  /// Returns Q b, for the way back. With what more a vertex has, where `Rest` takes that: matrices and vectors.
+  template <int Springs, class... More>
+  TRIBO_HD Vec<T, 3> next(const ChainRow<T>& row, FactorRow<T>& f, const More&... more) {
     FactorRow<E> factor[parts];
     Vec<E, 3> scaled[parts];
-    eliminate<Springs, 0>(row, factor, scaled);
-    if constexpr (parts == 2) eliminate<Springs, 1>(row, factor, scaled);
+    eliminate<Springs, 0>(row, factor, scaled, more...);
+    if constexpr (parts == 2) eliminate<Springs, 1>(row, factor, scaled, more...);
     const auto join = [&](const auto& of) {
       E x[parts];
       for (int p = 0; p < parts; ++p) x[p] = of(p);
@@ -307,29 +383,41 @@ class Chain {
   using E = typename Wide<T>::type;
   static constexpr int parts = Wide<T>::parts;
 
-  template <int Springs, int Part>
-  TRIBO_HD void eliminate(const ChainRow<T>& row, FactorRow<E>* factor, Vec<E, 3>* scaled) {
+  template <int Part>
+  TRIBO_HD static Vec<E, 3> widened(const Vec<T, 3>& from) {
+    Vec<E, 3> to;
+    for (int k = 0; k < 3; ++k) to[k] = Wide<T>::template part<Part>(from[k]);
+    return to;
+  }
+  template <int Part>
+  TRIBO_HD static Mat<E, 3> widened(const Mat<T, 3>& from) {
+    Mat<E, 3> to;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) to(i, j) = Wide<T>::template part<Part>(from(i, j));
+    return to;
+  }
+  template <int Springs, int Part, class... More>
+  TRIBO_HD void eliminate(const ChainRow<T>& row, FactorRow<E>* factor, Vec<E, 3>* scaled, const More&... more) {
     ChainRow<E> wide;
-    const auto vector = [](Vec<E, 3>& to, const Vec<T, 3>& from) {
-      for (int k = 0; k < 3; ++k) to[k] = Wide<T>::template part<Part>(from[k]);
-    };
-    vector(wide.push, row.push);
-    vector(wide.pull, row.pull);
-    vector(wide.t, row.t);
+    wide.push = widened<Part>(row.push);
+    wide.pull = widened<Part>(row.pull);
+    wide.t = widened<Part>(row.t);
     wide.mass = Wide<T>::template part<Part>(row.mass);
     wide.free = Wide<T>::template part<Part>(row.free);
     wide.along = Wide<T>::template part<Part>(row.along);
     wide.across = Wide<T>::template part<Part>(row.across);
     TRIBO_UNROLL
     for (int s = 0; s < Springs; ++s) {
-      vector(wide.spring[s].e0, row.spring[s].e0);
-      vector(wide.spring[s].e1, row.spring[s].e1);
+      wide.spring[s].e0 = widened<Part>(row.spring[s].e0);
+      wide.spring[s].e1 = widened<Part>(row.spring[s].e1);
     }
-    scaled[Part] = rest_[Part].template eliminate<Springs>(wide, factor[Part]);
+    scaled[Part] = rest_[Part].template eliminate<Springs>(wide, widened<Part>(more)..., factor[Part]);
   }
 
-  ChainRest<E> rest_[parts];
+  Rest<E> rest_[parts];
 };
+template <class T>
+using Chain = ChainOf<T, ChainRest>;
 
 /// What `Chain` did to the right-hand side, for another one: returns Q b of each row from the tip on.
 template <class T>

@@ -4,13 +4,15 @@
 #include <utility>
 
 #include "tribo/stages/chunks.h"
+#include "tribo/stages/rod/chain.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Jacobi iterations. A strand that lies on the ground, whose vertices share what they carry, needs the most: with
-/// eight, what is left of its speed is below a percent.
-constexpr int passes = 8;
+/// Sweeps over strands that meet colliders. A cord that begins to slide around a drum needs three: one for what it
+/// carries, one in which it starts, and one more. Then those go on of which a vertex comes, leaves, sticks or slides
+/// otherwise than before, as where a slack cord tightens. What is not settled then gets a last one.
+constexpr int least_sweeps = 3, most_sweeps = 12;
 constexpr const char* obstacles_label = "rod_contact";
 /// Normal velocity, relative to the collider's, at which a step ends in contact, or wins back a tenth of a depth: more
 /// would throw what a collider has run over. It is no faster than a fall from as high, since a speed that goes with
@@ -24,7 +26,8 @@ TRIBO_HD Real least_velocity(Real gap, Real dt) {
 /// Colliders that a vertex may reach in the step, the nearest first, and whether it would go too near to one of them.
 template <class Real>
 struct FindObstacles {
-  FieldView<const Real, 3> x, v;
+  static constexpr Real resting = Real(0.05);  ///< of the radius, a gap that is none
+  FieldView<const Real, 3> x, v, v_start;
   const Real* inverse_mass;
   const Real* radius;
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
@@ -58,19 +61,23 @@ struct FindObstacles {
       }
       nearest[slot] = gap;
       const Real least = least_velocity(gap, dt);
-      own[slot] = {contact.normal,
-                   contact.velocity,
-                   Vec<Real, 3>::zero(),
-                   Vec<Real, 3>::zero(),
-                   least,
-                   contact.friction,
-                   static_cast<Index>(contact.boundary)};
+      RodObstacle<Real>& one = own[slot];
+      one = {};
+      one.normal = contact.normal;
+      one.velocity = contact.velocity;
+      one.least = least;
+      one.friction = contact.friction;
+      one.boundary = static_cast<Index>(contact.boundary);
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
-      if (holds || dot(relative, contact.normal) < least) touches = 1;
+      const bool meets = holds || dot(relative, contact.normal) < least;
+      if (meets) touches = 1;
+      // Without its collider a taut strand may leave where it is pressed on: what rested on it is taken to do so still.
+      const Vec<Real, 3> came = vector_at(v_start, i) - contact.velocity;
+      one.rests = meets || gap + dt * dot(came, contact.normal) < resting * r ? 1 : 0;
       // What sticks or slips does so only where it touches; while it does, nothing slides on what is sticky.
       if (!holds && contact.boundary != Boundary::separate) {
-        own[slot].boundary = static_cast<Index>(Boundary::separate);
-        own[slot].friction = contact.boundary == Boundary::sticky ? Real(1e6) : Real(0);
+        one.boundary = static_cast<Index>(Boundary::separate);
+        one.friction = contact.boundary == Boundary::sticky ? Real(1e6) : Real(0);
       }
     });
     count[i] = found;
@@ -89,118 +96,187 @@ struct MarkStrand {
   }
 };
 
-/// One newton second along the normal for every vertex that is marked.
+/// What a vertex is to impulses on it, by its own block of Z = A^-1.
 template <class Real>
-struct UnitImpulse {
-  const RodObstacle<Real>* obstacle;
-  const Index* mark;
-  FieldView<Real, 3> impulse, v;
-  TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < 3; ++k) {
-      impulse[k][i] = mark[i] != 0 ? obstacle[Size{i} * obstacles_each].normal[k] : Real(0);
-      v[k][i] = Real(0);
-    }
-  }
-};
-
-/// The mass by which a vertex turns missing velocity into an impulse, all at once with the others. 1 / sum_j Z_ij over
-/// those that push converges, since no row of the iteration then has a sum above one: the inertia of the vertex alone
-/// where it is hit alone, its share of the strand where all of it is.
-template <class Real>
-struct ShowMass {
-  const RodObstacle<Real>* obstacle;
+struct WeighObstacle {
+  static constexpr double rounding = sizeof(Real) == 4 ? 1e-6 : 1e-12;  ///< of Z
   const Index* count;
-  const Index* mark;
   const SegmentCompliance<Real>* compliance;
-  const Real* inverse_mass;
-  FieldView<const Real, 3> response;
-  Real* mass;
+  RodObstacle<Real>* obstacle;
+
   TRIBO_HD void operator()(Index i) const {
-    mass[i] = Real(0);
     if (count[i] == 0) return;
-    const Real* const Z = compliance[i].own;
-    Real alone = Real(0);  // the largest row sum of Z_ii bounds its eigenvalues
+    Sym<double, 3> Z;
+    for (int c = 0; c < 6; ++c) Z.s[c] = static_cast<double>(compliance[i].own[c]);
+    const Sym<double, 3> M = inverse(Z, rounding * trace(Z));
+    double most = 0;  // the largest row sum bounds eigenvalues
     for (int a = 0; a < 3; ++a) {
-      Real sum = Real(0);
-      for (int b = 0; b < 3; ++b) sum += abs(Z[Sym<Real, 3>::at(a, b)]);
-      alone = max(alone, sum);
+      double sum = 0;
+      for (int b = 0; b < 3; ++b) sum += abs(M(a, b));
+      most = max(most, sum);
     }
-    const Real together = dot(vector_at(response, i), obstacle[Size{i} * obstacles_each].normal);
-    const Real most = mark[i] != 0 ? max(alone, together) : alone + max(together, Real(0));
-    mass[i] = Real(1) / min(most, inverse_mass[i]);
+    for (Index s = 0; s < count[i]; ++s) {
+      RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      const Vec<double, 3> n = cast<double>(one.normal), Zn = times(Z, n);
+      one.yields = cast<Real>((1 / max(dot(n, Zn), rounding * trace(Z))) * Zn);
+      one.weight = static_cast<Real>(dot(n, times(M, n)));
+      one.grip = static_cast<Real>(most);
+    }
   }
 };
 
-/// Impulses of every obstacle so that it is neither entered nor, within Coulomb's cone, slid along:
-///   lambda <- max(0, lambda - m (v_n - least)),   J_t <- J_t - m v_t, cut to |J_t| <= mu lambda.
+enum class Sweep {
+  first,  ///< nothing is known of impulses
+  next,   ///< after another one
+  last,   ///< of strands that are not settled: friction by the speed they have, which takes energy whatever comes
+  fresh   ///< others have changed velocities since
+};
+
+/// What holds each vertex in the sweep to come. With `off` as it will be after it, an obstacle's impulse is
+///   J - B off,   B = holds n n^T + drags (1 - n n^T),
+/// and of a vertex that slides, by d = J_t / |J_t|, with follows = mu,
+///   B = holds n n^T + drags (1 - n n^T - d d^T) + follows holds d n^T:
+/// friction keeps its direction along d, turns with the velocity across, and is mu times the normal impulse that comes
+/// out. This is Newton's method for J = P(J - K off), P the way to Coulomb's cone. On a cord around a drum friction
+/// makes the normal impulses and these make friction, exp(mu angle) times: without `follows` sweeps would be many.
 template <class Real>
-struct PushAway {
-  FieldView<const Real, 3> v;
-  const Index* count;
-  const Real* mass;
-  const Index* vertex_strand;
-  const Index* touched;
+struct HoldVertex {
+  enum Grasp : Index { none, comes, sticks, slides };
+
+  Sweep sweep;
+  FieldView<const Real, 3> v, v_start;
+  const Index *count, *vertex_strand, *open;
   RodObstacle<Real>* obstacle;
-  FieldView<Real, 3> impulse;
+  VertexHold<Real>* hold;
+  Index* changed;
 
   TRIBO_HD void operator()(Index i) const {
-    Vec<Real, 3> sum = Vec<Real, 3>::zero();
-    if (count[i] > 0 && touched[vertex_strand[i]] != 0) {
-      const Vec<Real, 3> before = vector_at(v, i);
-      for (Index s = 0; s < count[i]; ++s) {
-        RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
-        const Vec<Real, 3> now = before + (Real(1) / mass[i]) * sum;  // by those before, as if it were alone
-        const Vec<Real, 3> next = wanted(one, mass[i], now);
-        sum += next - one.impulse;
-        one.impulse = next;
-      }
+    changed[i] = 0;
+    if (open[vertex_strand[i]] == 0) return;
+    VertexHold<Real> sum{Mat<Real, 3>::zero(), Vec<Real, 3>::zero()};
+    for (Index s = 0; s < count[i]; ++s) {
+      RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      const Vec<Real, 3> before = one.impulse;
+      const Index grasped = one.grasp;
+      if (sweep == Sweep::first || sweep == Sweep::fresh) one.off = (vector_at(v, i) - one.velocity) - one.least * one.normal;
+      decide(one, vector_at(v_start, i));
+      const Real across = dot(before, one.impulse) - dot(before, one.normal) * dot(one.impulse, one.normal);
+      if (one.grasp != grasped || (one.grasp == slides && across < Real(0))) changed[i] = 1;
+      const Mat<Real, 3> B = block(one);
+      sum.S = sum.S + B;
+      sum.r += (one.impulse - before) - B * one.off;
     }
-    for (int k = 0; k < 3; ++k) impulse[k][i] = sum[k];
+    hold[i] = sum;
+  }
+
+  TRIBO_HD static Mat<Real, 3> block(const RodObstacle<Real>& one) {
+    Mat<Real, 3> B = Mat<Real, 3>::zero();
+    for (int k = 0; k < 3; ++k) B(k, k) = one.drags;
+    add_outer(B, (one.holds - one.drags) * one.normal, one.normal);
+    if (one.grasp != slides) return B;
+    Vec<Real, 3> d = one.impulse - dot(one.impulse, one.normal) * one.normal;
+    const Real size = sqrt(squared_norm(d));
+    if (!(size > Real(0))) return B;
+    d = (Real(1) / size) * d;
+    add_outer(B, -one.drags * d, d);
+    add_outer(B, (one.follows * one.holds) * d, one.normal);
+    return B;
   }
 
  private:
-  TRIBO_HD static Vec<Real, 3> wanted(const RodObstacle<Real>& one, Real m, const Vec<Real, 3>& now) {
-    const Vec<Real, 3> relative = now - one.velocity;
-    const Real vn = dot(relative, one.normal), before = dot(one.impulse, one.normal);
-    Vec<Real, 3> along = (one.impulse - before * one.normal) - m * (relative - vn * one.normal);
-    Real normal = before - m * (vn - one.least);
-    if (one.boundary == static_cast<Index>(Boundary::sticky)) return along + normal * one.normal;
-    if (one.boundary == static_cast<Index>(Boundary::slip)) return normal * one.normal;
-    normal = max(normal, Real(0));
-    const Real most = one.friction * normal, length = sqrt(squared_norm(along));
-    if (length > most) along = (most / length) * along;
-    return along + normal * one.normal;
+  /// Masses, in those of the vertex: to hold it where it is, and to pass load on from where friction is used up to where
+  /// it is not. With more of the latter it would go from vertex to vertex, one in a sweep.
+  static constexpr Real firm = Real(1e4), passing = Real(0.1);
+  /// Of `yields`, what must be left of it along the normal while friction follows. What points into its collider within
+  /// the cone of friction has less than nothing: it jams, and the more the faster it slides.
+  static constexpr Real unjammed = Real(0.2);
+
+  TRIBO_HD void decide(RodObstacle<Real>& one, const Vec<Real, 3>& v_before) const {
+    const Real vn = dot(one.off, one.normal), carried = dot(one.impulse, one.normal);
+    const Vec<Real, 3> vt = one.off - vn * one.normal, rubs = one.impulse - carried * one.normal;
+    one.holds = firm * one.weight;
+    one.drags = firm * one.grip;
+    one.follows = Real(0);
+    one.grasp = sticks;
+    if (one.boundary == static_cast<Index>(Boundary::sticky)) return;
+    if (one.boundary == static_cast<Index>(Boundary::slip)) {
+      one.drags = Real(0);
+      return;
+    }
+    if (sweep == Sweep::first) {
+      // As fast along the collider as before: then strain tells what a vertex carries.
+      const Vec<Real, 3> was = v_before - one.velocity;
+      one.impulse = one.drags * (was - dot(was, one.normal) * one.normal);
+      if (one.rests == 0) release(one);
+      return;
+    }
+    if (!(carried > one.holds * vn)) {
+      release(one);
+      return;
+    }
+    if (!(carried > Real(0))) {  // comes to it; what friction it has is known when what it carries is
+      one.grasp = comes;
+      one.drags = Real(0);
+      one.impulse = Vec<Real, 3>::zero();
+      return;
+    }
+    const Real most = one.friction * carried, drag = passing * one.grip, has = sqrt(squared_norm(rubs));
+    const Vec<Real, 3> wanted = rubs - drag * vt;
+    const Real size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
+    if (sweep == Sweep::last) {
+      if (most < one.drags * speed) one.drags = most / speed;
+      one.impulse = carried * one.normal;
+    } else if (size > most) {
+      one.grasp = slides;
+      one.drags = drag * (most / size);
+      one.impulse = carried * one.normal + (most / size) * wanted;
+      if (one.friction * dot(one.yields, wanted) > (unjammed - Real(1)) * size) one.follows = one.friction;
+    } else {  // sticks, and takes no more than it may unless it becomes faster
+      const Real left = max(most - has, Real(0));
+      if (left < one.drags * speed) one.drags = max(left / speed, drag);
+      if (has > most) one.impulse = carried * one.normal + (most / has) * rubs;
+    }
+  }
+  TRIBO_HD static void release(RodObstacle<Real>& one) {
+    one.grasp = none;
+    one.holds = one.drags = Real(0);
+    one.impulse = Vec<Real, 3>::zero();
   }
 };
 
-/// What the iterations left is taken off each vertex by itself, so that nothing creeps into colliders or along them;
-/// after enough of them it is too little to make short waves.
+/// The sweep's dv.
 template <class Real>
-struct HoldVertex {
-  const Index* count;
-  const Index* vertex_strand;
-  const Index* touched;
+struct MoveHeld {
+  SlotSolution<Real> solution;
+  const Index *count, *vertex_strand, *open;
+  RodObstacle<Real>* obstacle;
+  FieldView<Real, 3> v;
+  TRIBO_HD void operator()(Index i) const {
+    if (open[vertex_strand[i]] == 0) return;
+    const Vec<Real, 3> dv = solution(i);
+    for (int k = 0; k < 3; ++k) v[k][i] += dv[k];
+    for (Index s = 0; s < count[i]; ++s) {
+      RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      one.off += dv;
+      one.impulse = one.impulse - HoldVertex<Real>::block(one) * one.off;
+    }
+  }
+};
+
+/// Nothing enters a collider, also where sweeps did not find all that meet it.
+template <class Real>
+struct StopVertex {
+  const Index *count, *vertex_strand, *touched;
   const RodObstacle<Real>* obstacle;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
-    if (count[i] == 0 || touched[vertex_strand[i]] == 0) return;
-    Vec<Real, 3> moves{{v[0][i], v[1][i], v[2][i]}};
+    if (touched[vertex_strand[i]] == 0) return;
     for (Index s = 0; s < count[i]; ++s) {
       const RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
-      Vec<Real, 3> relative = moves - one.velocity;
-      Real vn = dot(relative, one.normal);
-      Vec<Real, 3> along = relative - vn * one.normal;
-      const Real pushed = dot(one.impulse, one.normal);
-      const bool separate = one.boundary == static_cast<Index>(Boundary::separate);
-      const Vec<Real, 3> friction = one.impulse - pushed * one.normal;
-      const Real within = Real(0.999) * one.friction * max(pushed, Real(0));
-      const bool sticks =
-          separate ? squared_norm(friction) < within * within : one.boundary == static_cast<Index>(Boundary::sticky);
-      if (sticks) along = Vec<Real, 3>::zero();
-      if (!separate || vn < one.least) vn = one.least;
-      moves = one.velocity + along + vn * one.normal;
+      const Vec<Real, 3> moves{{v[0][i], v[1][i], v[2][i]}};
+      const Real missing = one.least - dot(moves - one.velocity, one.normal);
+      for (int k = 0; k < 3 && missing > Real(0); ++k) v[k][i] = moves[k] + missing * one.normal[k];
     }
-    for (int k = 0; k < 3; ++k) v[k][i] = moves[k];
   }
 };
 
@@ -252,15 +328,15 @@ struct HitSpeed2 {
 /// Looks for colliders near vertices, and which of these would be too near.
 template <class Real>
 void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                    double lost, double dt, const RodState<Real>& state, const Array<Index>* among,
-                    RodObstacles<Real>& o) {
+                    double lost, double dt, const RodState<Real>& state, const RodWorkspace<Real>& work,
+                    const Array<Index>* among, RodObstacles<Real>& o) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
   o.hit.resize_discard(n);
   o.touched.resize_discard(mesh.strands);
   parallel_for(ex, obstacles_label, n,
-               FindObstacles<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.radius.data(),
+               FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(), mesh.radius.data(),
                                    mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
                                    static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
                                    o.hit.data()});
@@ -269,41 +345,57 @@ Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
   return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});
 }
 
-/// Strands with a vertex that is marked are touched from now on; masses of vertices near a collider, as if all that are
-/// marked pushed.
+/// Strands with a vertex that is marked are touched from now on.
 template <class Real>
-void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, RodWorkspace<Real>& work,
-                       RodObstacles<Real>& o) {
-  const Index n = mesh.vertices;
-  o.mass.resize_discard(n);
-  o.impulse.resize_discard(n);
-  o.response.v.resize_discard(n);
-  o.response.count = n;
+void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, const RodState<Real>& state,
+                       RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+  o.hold.resize_discard(mesh.vertices);
+  o.changed.resize_discard(mesh.vertices);
+  o.open.resize_discard(mesh.strands);
   for_each_pack(ex, obstacles_label, mesh.strands, MarkStrand{mesh.start.data(), mark.data(), o.touched.data()});
   segment_compliance(ex, mesh, work);
-  parallel_for(ex, obstacles_label, n, UnitImpulse<Real>{o.obstacle.data(), mark.data(), view(o.impulse), view(o.response.v)});
-  solve_strands(ex, mesh, o.impulse, &o.touched, o.response, work);
-  const RodState<Real>& response = o.response;
-  parallel_for(ex, obstacles_label, n,
-               ShowMass<Real>{o.obstacle.data(), o.count.data(), mark.data(), work.compliance.data(),
-                              mesh.inverse_mass.data(), view(response.v), o.mass.data()});
-}
-
-template <class Real>
-void push_away(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
-               RodObstacles<Real>& o) {
-  const RodState<Real>& now = state;
+  keep_rows(ex, mesh, o.touched, state, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
-               PushAway<Real>{view(now.v), o.count.data(), o.mass.data(), mesh.vertex_strand.data(), o.touched.data(),
-                              o.obstacle.data(), view(o.impulse)});
-  solve_strands(ex, mesh, o.impulse, &o.touched, state, work);
+               WeighObstacle<Real>{o.count.data(), work.compliance.data(), o.obstacle.data()});
 }
 
 template <class Real>
-void hold_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, const RodObstacles<Real>& o) {
+void hold_vertices(Exec& ex, Sweep sweep, const RodMesh<Real>& mesh, const Array<Index>& open,
+                   const RodState<Real>& state, const RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+  parallel_for(ex, obstacles_label, mesh.vertices,
+               HoldVertex<Real>{sweep, view(state.v), view(work.v_start), o.count.data(), mesh.vertex_strand.data(),
+                                open.data(), o.obstacle.data(), o.hold.data(), o.changed.data()});
+}
+template <class Real>
+void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, RodState<Real>& state,
+               RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+  solve_held(ex, mesh, o.hold, open, work);
+  parallel_for(ex, obstacles_label, mesh.vertices,
+               MoveHeld<Real>{{mesh.slot.data(), work.solution.data()}, o.count.data(), mesh.vertex_strand.data(),
+                              open.data(), o.obstacle.data(), view(state.v)});
+}
+template <class Real>
+void sweep_until_settled(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
+                         RodObstacles<Real>& o) {
+  const Array<Index>* open = &o.touched;
+  for (int k = 0; k < most_sweeps; ++k) {
+    hold_vertices(ex, k == 0 ? Sweep::first : Sweep::next, mesh, *open, state, work, o);
+    if (k >= least_sweeps) {
+      for_each_pack(ex, obstacles_label, mesh.strands, MarkStrand{mesh.start.data(), o.changed.data(), o.open.data()});
+      if (sum_of(ex, o.open, mesh.strands) == 0) return;
+      open = &o.open;
+    }
+    move_held(ex, mesh, *open, state, work, o);
+  }
+  hold_vertices(ex, Sweep::last, mesh, *open, state, work, o);
+  move_held(ex, mesh, *open, state, work, o);
+}
+
+template <class Real>
+void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, const RodObstacles<Real>& o) {
   parallel_for(
       ex, obstacles_label, mesh.vertices,
-      HoldVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
+      StopVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
 }
 
 }  // namespace
@@ -312,12 +404,13 @@ template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   if (colliders.empty()) return 0;
-  find_obstacles(ex, mesh, colliders, lost, dt, state, nullptr, o);
+  find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, o);
   const Index hits = sum_of(ex, o.hit, mesh.vertices);
   if (hits == 0) return 0;
-  prepare_obstacles(ex, mesh, o.hit, work, o);
-  for (int pass = 0; pass < passes; ++pass) push_away(ex, mesh, state, work, o);
-  hold_vertices(ex, mesh, state, o);
+  prepare_obstacles(ex, mesh, o.hit, state, work, o);
+  undo_turns(ex, mesh, o.touched, state, work);
+  sweep_until_settled(ex, mesh, state, work, o);
+  stop_vertices(ex, mesh, state, o);
   return hits;
 }
 
@@ -348,10 +441,10 @@ void ObstacleHolder<Real>::hold() {
 template <class Real>
 bool ObstacleHolder<Real>::begin(const Array<Index>& among) {
   if (colliders_.empty()) return false;
-  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, &among, obstacles_);
+  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, obstacles_);
   // What is near may come too near by the impulses between.
   if (sum_of(ex_, obstacles_.count, mesh_.vertices) == 0) return false;
-  prepare_obstacles(ex_, mesh_, obstacles_.count, work_, obstacles_);
+  prepare_obstacles(ex_, mesh_, obstacles_.count, state_, work_, obstacles_);
   return true;
 }
 
@@ -363,12 +456,13 @@ void ObstacleHolder<Real>::lead(double beta) {
 
 template <class Real>
 void ObstacleHolder<Real>::push() {
-  push_away(ex_, mesh_, state_, work_, obstacles_);
+  hold_vertices<Real>(ex_, Sweep::fresh, mesh_, obstacles_.touched, state_, work_, obstacles_);
+  move_held(ex_, mesh_, obstacles_.touched, state_, work_, obstacles_);
 }
 
 template <class Real>
 void ObstacleHolder<Real>::end() {
-  hold_vertices(ex_, mesh_, state_, obstacles_);
+  stop_vertices(ex_, mesh_, state_, obstacles_);
 }
 
 template <class Real>

@@ -5,8 +5,9 @@
 #include "tribo/state/colliders.h"
 
 /// \file
-/// Strands against colliders: vertices as balls of the strand's radius, with Coulomb friction. Impulses are found by
-/// Jacobi iterations and reach velocities through the strand's own matrix.
+/// Strands against colliders: vertices as balls of the strand's radius, with Coulomb friction. Whoever lies taut on
+/// something curved shares what it carries with all others of its strand, so that impulses are found for whole strands
+/// at once: what holds a vertex is a block of its own in the strand's matrix, which remains a chain.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -17,9 +18,17 @@ struct RodObstacle {
   Vec<Real, 3> velocity;  ///< of the collider's material there [m/s]
   Vec<Real, 3> impulse;   ///< so far [N s]
   Vec<Real, 3> before;    ///< likewise, of the iteration before, if accelerated
+  Vec<Real, 3> off;       ///< velocity, relative to that in contact without sliding; summed up for itself, since beside
+                          ///< the velocity of a collider a float has too few digits of it [m/s]
+  Vec<Real, 3> yields;    ///< Z n / (n . Z n) of the vertex alone
   Real least;             ///< normal velocity, relative to the collider's, at which the step ends in contact [m/s]
   Real friction;
-  Index boundary;  ///< Boundary
+  Real weight, grip;  ///< mass of the vertex: along the normal, and the most in any direction [kg]
+  Real holds, drags;  ///< in the sweep under way, see HoldVertex [kg]
+  Real follows;       ///< likewise
+  Index grasp;        ///< likewise, of HoldVertex
+  Index rests;        ///< 1 where it is taken to be in contact from the start
+  Index boundary;     ///< Boundary
 };
 
 /// Of each vertex as many, the nearest: in a corner of a box there are two that matter.
@@ -32,13 +41,13 @@ struct RodObstacles {
   Array<Index> count;                 ///< of each vertex
   Array<Index> hit;                   ///< 1 of vertices that would be too near to one at the end of the step
   Array<Index> touched;               ///< of strands: 1 where a vertex is marked, as hit or as near
-  Array<Real> mass;                   ///< that a vertex shows to impulses on all that are marked [kg]
-  Field<Real, 3> impulse;
-  RodState<Real> response;  ///< only its velocities
+  Array<Index> open;                  ///< of strands: 1 of those of them that sweeps have not settled yet
+  Array<Index> changed;               ///< of vertices: 1 where what holds them is not what it was in the sweep before
+  Array<VertexHold<Real>> hold;
 
   std::size_t bytes() const {
-    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + mass.bytes() + impulse.bytes() +
-           response.v.bytes();
+    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + open.bytes() + changed.bytes() +
+           hold.bytes();
   }
 };
 

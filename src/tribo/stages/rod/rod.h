@@ -64,16 +64,30 @@ TRIBO_HD Mat<Real, 3> compliance_at(const SegmentCompliance<Real>* compliance, I
   return S;
 }
 
+/// What holds a vertex: an impulse r - S dv, for a change dv of its velocity.
+template <class Real>
+struct VertexHold {
+  Mat<Real, 3> S;
+  Vec<Real, 3> r;
+};
+
 /// Numbers of a row in arrays that a step fills.
 inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
+
+/// What `rod_step` turned a loose strand by as a whole.
+struct StrandTurn {
+  Vec<double, 3> spin;    ///< [rad/s]
+  Vec<double, 3> center;  ///< [m]
+};
 
 /// Scratch memory. May be dropped at any step boundary.
 template <class Real>
 struct RodWorkspace {
   Array<Real> factor;    ///< of A of the last `rod_step`, by rows
   Array<Real> solution;  ///< by rows, 3 numbers
-  Array<Real> chain;     ///< the matrix by rows, where rows are made before they are eliminated
+  Array<Real> chain;     ///< the matrix by rows: on the GPU of all strands, else of those that `keep_rows` was asked for
+  Array<Real> held_factor;  ///< of `solve_held`
   Array<Real> frame;
   Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
   Field<Real, 3> x_next, tail_next, director_next;
@@ -82,11 +96,14 @@ struct RodWorkspace {
   Array<RodWeights<Real>> weights;
   Array<SegmentCompliance<Real>> compliance;  ///< by vertices, once asked for
   bool compliance_valid = false;              ///< of the factor as it is
+  Array<StrandTurn> turn;                     ///< of loose strands, in the order of RodMesh::loose
+  double dt = 0;                              ///< of the last `rod_step` [s]
+  RodScheme scheme = RodScheme::implicit;     ///< likewise
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + chain.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
+    return factor.bytes() + solution.bytes() + chain.bytes() + held_factor.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
            director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
-           compliance.bytes();
+           compliance.bytes() + turn.bytes();
   }
 };
 
@@ -118,6 +135,23 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
 template <class Real>
 void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& impulse, const Array<Index>* touched,
                    RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// Makes rows of A of the last `rod_step` ready for `solve_held`, of strands with `touched` 1; before `move_rods`.
+template <class Real>
+void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, const RodState<Real>& state,
+               RodWorkspace<Real>& work);
+
+/// Takes back the turn of strands that are touched. It makes up for what the step took from their spin, and that was
+/// found without what touches them: a taut strand would leave its support at once.
+template <class Real>
+void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
+                RodWorkspace<Real>& work);
+
+/// (A + S) dv = r for the strands that are touched, S and r by vertices; dv goes to `work.solution`. Nothing is held or
+/// pushed of vertices that are driven.
+template <class Real>
+void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold<Real>>& hold, const Array<Index>& touched,
+                RodWorkspace<Real>& work);
 
 /// v = v_lag + A^-1 M (v_blend - v_lag) (default 3), with v_blend in the state.
 template <class Real>

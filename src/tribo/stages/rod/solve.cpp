@@ -96,12 +96,7 @@ struct SolveStrands {
   };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    if (touched != nullptr) {
-      bool some = false;
-      for (int l = 0; l < pack.W; ++l)
-        if (pack.end[l] > 0) some = some || touched[pack.group.first_strand + pack.lane + l] != 0;
-      if (!some) return;
-    }
+    if (touched != nullptr && !pack.has_some(touched)) return;
     sweep_to_root(pack, memory.forward);
     if constexpr (fetches_ahead)
       substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
@@ -144,6 +139,71 @@ void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Arra
                  LeaveRows<Real, Source>{
                      source, some, mesh.vertex_strand.data(), {mesh.slot.data(), work.solution.data()}, view(state.v)});
 }
+
+/// Rows that are kept, with what holds their vertices, become dv.
+template <class Real>
+struct SolveHeld {
+  using T = ParticlePack<Real>;
+  const Real* chain;
+  const VertexHold<Real>* hold;
+  const Index* touched;
+  Real* factor;
+  Real* solution;
+
+  struct Rows {
+    const Real* chain;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+      put.row(0, chain, chain_numbers, row, chain_numbers);
+    }
+  };
+  using Pipe = RowPipe<Real, chain_numbers, Rows>;
+  union Memory {
+    typename Pipe::Memory forward;
+    typename BackPipe<Real>::Memory back;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (!pack.has_some(touched)) return;
+    if (pack.group.twisted != 0)
+      eliminate_rows<3>(pack, memory.forward);
+    else
+      eliminate_rows<2>(pack, memory.forward);
+    substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
+  }
+
+ private:
+  template <int Springs>
+  TRIBO_HD void eliminate_rows(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
+    const Rows list{chain};
+    const Index count = pack.rows();
+    Pipe pipe(memory, list, pack, count - 1, -1, count);
+    ChainOf<T, HeldRest> elimination;
+    for (Index i = count - 1; i >= 0; --i) {
+      T n[Pipe::numbers];
+      pipe.next(n);
+      ChainRow<T> row;
+      ChainRow<T>::each(row, [&](int c, T& x) { x = n[c]; });
+      Mat<T, 3> S;
+      Vec<T, 3> r;
+      hold_of(pack, i, S, r);
+      FactorRow<T> f;
+      PutSolution<Real>{solution}(pack, i, elimination.template next<Springs>(row, f, S, r));
+      f.store(pack, factor, i);
+    }
+  }
+  TRIBO_HD void hold_of(const StrandPack<Real>& pack, Index row, Mat<T, 3>& S, Vec<T, 3>& r) const {
+    Real value[12][StrandPack<Real>::W];
+    for (int l = 0; l < pack.W; ++l) {
+      const bool acts = row < pack.end[l] && touched[pack.group.first_strand + pack.lane + l] != 0;
+      const VertexHold<Real>& own = hold[pack.vertex[l] + (acts ? row : 0)];
+      for (int c = 0; c < 9; ++c) value[c][l] = acts ? own.S(c / 3, c % 3) : Real(0);
+      for (int k = 0; k < 3; ++k) value[9 + k][l] = acts ? own.r[k] : Real(0);
+    }
+    for (int c = 0; c < 9; ++c) S(c / 3, c % 3) = load_pack<Real>(value[c], pack.W);
+    for (int k = 0; k < 3; ++k) r[k] = load_pack<Real>(value[9 + k], pack.W);
+  }
+};
 
 /// The blocks of Z = A^-1 next to its diagonal, from the root on, as covariances of v and w would come from one of the
 /// right-hand side that is A (experiments_float_strands 3).
@@ -224,6 +284,15 @@ void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& im
 }
 
 template <class Real>
+void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold<Real>>& hold, const Array<Index>& touched,
+                RodWorkspace<Real>& work) {
+  work.held_factor.resize_discard(row_array_size<Real>(mesh.rows, factor_numbers));
+  for_each_strand_pack<Real>(ex, solves_label, mesh,
+                             SolveHeld<Real>{work.chain.data(), hold.data(), touched.data(), work.held_factor.data(),
+                                             work.solution.data()});
+}
+
+template <class Real>
 void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
                        RodWorkspace<Real>& work) {
   const RodState<Real>& now = state;
@@ -241,6 +310,8 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>&
 #define TRIBO_INSTANTIATE(Real)                                                                        \
   template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*, \
                               RodState<Real>&, RodWorkspace<Real>&);                                   \
+  template void solve_held(Exec&, const RodMesh<Real>&, const Array<VertexHold<Real>>&,                \
+                           const Array<Index>&, RodWorkspace<Real>&);                                  \
   template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
                                   RodWorkspace<Real>&);                                                \
   template void segment_compliance(Exec&, const RodMesh<Real>&, RodWorkspace<Real>&);

@@ -201,33 +201,18 @@ struct StrandShape {
   const Real* twist;
 };
 
-/// A pack of strands from forces to velocities: rows are eliminated as they are made, from the tip on.
+/// Rows of a pack of strands, from the tip on.
 template <class Real>
-struct AdvanceStrands {
+struct StrandRows {
   using T = ParticlePack<Real>;
   using Forces = StrandForces<Real>;
   using Node = typename Forces::Node;
   using Joint = typename Forces::Joint;
-  using Memory = typename BackPipe<Real>::Memory;
 
   Forces forces;
   StrandShape<Real> shape;
-  Real* factor;
-  Real* solution;
-  FieldView<Real, 3> v;  ///< of driven vertices the velocity they get; of others written
+  FieldView<const Real, 3> v;  ///< of driven vertices the velocity they get
 
-  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    if (pack.group.twisted != 0)
-      advance<true>(pack);
-    else
-      advance<false>(pack);
-    substitute_back(pack, memory, factor, solution, PutVelocity{*this});
-  }
-
- private:
-  TRIBO_HD static FieldView<const Real, 3> as_const(const FieldView<Real, 3>& field) {
-    return {{field[0], field[1], field[2]}};
-  }
   TRIBO_HD Node node(const StrandPack<Real>& pack, Index row) const {
     Node n;
     n.point = shape.positions.at(pack, row);
@@ -236,15 +221,15 @@ struct AdvanceStrands {
     n.free = pack.constant(shape.rows, RodRow::free, row);
     n.change = Vec<T, 3>::filled(T(Real(0)));
     const auto held = n.free < T(Real(0.5));
-    if (any(held)) n.change = select<T>(held, pack.gather(as_const(v), row) - n.v, n.change);
+    if (any(held)) n.change = select<T>(held, pack.gather(v, row) - n.v, n.change);
     return n;
   }
 
-  template <bool Framed>
-  TRIBO_HD void advance(const StrandPack<Real>& pack) const {
+  /// take(i, row)
+  template <bool Framed, class Take>
+  TRIBO_HD void each(const StrandPack<Real>& pack, const Take& take) const {
     const RodWeights<Real> w = forces.weights[pack.group.body];
     const Index count = pack.rows();
-    Chain<T> chain;
     Node n[3];  // of rows i - 2, i - 1, i
     RodEdge<T> before, own;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
@@ -276,9 +261,7 @@ struct AdvanceStrands {
         }
       }
       Forces::put_joints(joint, joint_after, row);
-      FactorRow<T> f;
-      PutSolution<Real>{solution}(pack, i, chain.template next<Framed ? 3 : 2>(row, f));
-      f.store(pack, factor, i);
+      take(i, row);
       n[2] = n[1];
       n[1] = n[0];
       own = before;
@@ -292,15 +275,74 @@ struct AdvanceStrands {
     for (int c = 0; c < count; ++c) constants[c] = pack.load(shape.rows, count, i, c);
     return joint_law(constants);
   }
+};
+
+/// A pack of strands from forces to velocities: rows are eliminated as they are made.
+template <class Real>
+struct AdvanceStrands {
+  using T = ParticlePack<Real>;
+  using Memory = typename BackPipe<Real>::Memory;
+
+  StrandRows<Real> rows;
+  Real* factor;
+  Real* solution;
+  FieldView<Real, 3> v;  ///< of free vertices written
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (pack.group.twisted != 0)
+      advance<true>(pack);
+    else
+      advance<false>(pack);
+    substitute_back(pack, memory, factor, solution, PutVelocity{*this});
+  }
+
+ private:
+  template <bool Framed>
+  TRIBO_HD void advance(const StrandPack<Real>& pack) const {
+    Chain<T> chain;
+    rows.template each<Framed>(pack, [&](Index i, const ChainRow<T>& row) {
+      FactorRow<T> f;
+      PutSolution<Real>{solution}(pack, i, chain.template next<Framed ? 3 : 2>(row, f));
+      f.store(pack, factor, i);
+    });
+  }
 
   struct PutVelocity {
     const AdvanceStrands& of;
     TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv) const {
-      const auto held = pack.constant(of.shape.rows, RodRow::free, i) < T(Real(0.5));
-      const Vec<T, 3> velocity = pack.gather(of.shape.v_start, i) + dv;
-      pack.scatter(of.v, i, any(held) ? select<T>(held, pack.gather(as_const(of.v), i), velocity) : velocity);
+      const auto held = pack.constant(of.rows.shape.rows, RodRow::free, i) < T(Real(0.5));
+      const Vec<T, 3> velocity = pack.gather(of.rows.shape.v_start, i) + dv;
+      pack.scatter(of.v, i, any(held) ? select<T>(held, pack.gather(of.rows.v, i), velocity) : velocity);
     }
   };
+};
+
+/// Rows to memory, of packs with a strand that is touched.
+template <class Real>
+struct KeepRows {
+  using T = ParticlePack<Real>;
+  using Memory = NoMemory;
+  StrandRows<Real> rows;
+  const Index* touched;
+  Real* chain;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory&) const {
+    if (!pack.has_some(touched)) return;
+    if (pack.group.twisted != 0)
+      keep<true>(pack);
+    else
+      keep<false>(pack);
+  }
+
+ private:
+  template <bool Framed>
+  TRIBO_HD void keep(const StrandPack<Real>& pack) const {
+    rows.template each<Framed>(pack, [&](Index i, const ChainRow<T>& row) {
+      T numbers[chain_numbers];
+      ChainRow<T>::each(row, [&](int c, const T& x) { numbers[c] = x; });
+      put_row(pack, chain, chain_numbers, i, chain_numbers, numbers);
+    });
+  }
 };
 
 /// One row of the matrix, all by itself: what a GPU has threads for. Joints pull at two edges each and are computed for
@@ -456,6 +498,7 @@ struct KeepSpin {
   const Real* mass;
   FieldView<const Real, 3> x, tail, v_start;
   FieldView<Real, 3> v;
+  StrandTurn* turn;
 
   TRIBO_HD void operator()(Index k) const {
     const Index s = loose[k], first = start[s], end = start[s + 1];
@@ -477,6 +520,7 @@ struct KeepSpin {
       const Vec<double, 3> turns = cross(spin, (place(i) - origin) - center);
       for (int c = 0; c < 3; ++c) v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) - turns[c]);
     }
+    turn[k] = {spin, origin + center};
   }
 
  private:
@@ -485,6 +529,25 @@ struct KeepSpin {
     return cast<double>(vector_at(field, i));
   }
   TRIBO_HD Vec<double, 3> place(Index i) const { return at(x, i) + at(tail, i); }
+};
+
+template <class Real>
+struct UndoTurn {
+  const Index *loose, *start, *touched;
+  FieldView<const Real, 3> x, tail;
+  FieldView<Real, 3> v;
+  StrandTurn* turn;
+
+  TRIBO_HD void operator()(Index k) const {
+    const Index s = loose[k];
+    if (touched[s] == 0) return;
+    for (Index i = start[s]; i < start[s + 1]; ++i) {
+      const Vec<double, 3> place = cast<double>(vector_at(x, i)) + cast<double>(vector_at(tail, i));
+      const Vec<double, 3> turns = cross(turn[k].spin, place - turn[k].center);
+      for (int c = 0; c < 3; ++c) v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) + turns[c]);
+    }
+    turn[k].spin = Vec<double, 3>::zero();
+  }
 };
 
 template <class Real>
@@ -597,6 +660,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   for (const RodBody& body : mesh.body) weights.push_back(weights_of<Real>(body, constants.scheme, dt));
   copy_to_device(ex, weights.data(), work.weights, static_cast<Index>(weights.size()));
   work.compliance_valid = false;
+  work.dt = dt;
+  work.scheme = constants.scheme;
   work.factor.resize_discard(row_array_size<Real>(mesh.rows, factor_numbers));
   work.solution.resize_discard(row_array_size<Real>(mesh.rows, 3));
   const RodWorkspace<Real>& kept = work;
@@ -617,12 +682,40 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   } else {
     for_each_strand_pack<Real>(
         ex, "rods", mesh,
-        AdvanceStrands<Real>{forces, shape, work.factor.data(), work.solution.data(), view(state.v)});
+        AdvanceStrands<Real>{{forces, shape, view(now.v)}, work.factor.data(), work.solution.data(), view(state.v)});
   }
-  if (constants.scheme != RodScheme::explicit_euler)
+  if (constants.scheme != RodScheme::explicit_euler) {
+    work.turn.resize_discard(mesh.loose_count);
     parallel_for(ex, "rods", mesh.loose_count,
                  KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), kept.weights.data(),
-                                mesh.mass.data(), view(now.x), view(now.x_tail), view(kept.v_start), view(state.v)});
+                                mesh.mass.data(), view(now.x), view(now.x_tail), view(kept.v_start), view(state.v),
+                                work.turn.data()});
+  }
+}
+
+template <class Real>
+void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
+                RodWorkspace<Real>& work) {
+  if (work.scheme == RodScheme::explicit_euler) return;
+  const RodState<Real>& now = state;
+  parallel_for(ex, "rods", mesh.loose_count,
+               UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(now.x), view(now.x_tail),
+                              view(state.v), work.turn.data()});
+}
+
+template <class Real>
+void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, const RodState<Real>& state,
+               RodWorkspace<Real>& work) {
+  if constexpr (!fetches_ahead) {
+    work.chain.resize_discard(row_array_size<Real>(mesh.rows, chain_numbers));
+    const RodWorkspace<Real>& kept = work;
+    const StrandForces<Real> forces{kept.weights.data(), Vec<Real, 3>::zero(), static_cast<Real>(kept.dt),
+                                    kept.scheme != RodScheme::explicit_euler};
+    const StrandShape<Real> shape{mesh.row.data(), {view(state.x), view(state.x_tail)}, view(kept.v_start),
+                                  view(state.director), state.twist.c[0].data()};
+    for_each_strand_pack<Real>(
+        ex, "rods", mesh, KeepRows<Real>{{forces, shape, view(state.v)}, touched.data(), work.chain.data()});
+  }
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                   \
@@ -630,7 +723,11 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   template Index evaluate_rods(Exec&, const RodMesh<Real>&, RodState<Real>&);                                     \
   template void begin_rods(Exec&, const RodState<Real>&, RodWorkspace<Real>&);                                    \
   template void rod_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, double, RodState<Real>&, \
-                         RodWorkspace<Real>&);
+                         RodWorkspace<Real>&);                                                                    \
+  template void undo_turns(Exec&, const RodMesh<Real>&, const Array<Index>&, RodState<Real>&,                     \
+                           RodWorkspace<Real>&);                                                                  \
+  template void keep_rows(Exec&, const RodMesh<Real>&, const Array<Index>&, const RodState<Real>&,                \
+                          RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

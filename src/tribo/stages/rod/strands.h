@@ -59,6 +59,14 @@ struct StrandPack {
     }
   }
 
+  /// Whether one of its strands has a mark.
+  TRIBO_HD bool has_some(const Index* mark) const {
+    bool some = false;
+    for (int l = 0; l < W; ++l)
+      if (end[l] > 0) some = some || mark[group.first_strand + lane + l] != 0;
+    return some;
+  }
+
   /// Where number c of N of a row is, for the first lane.
   TRIBO_HD Size at(int N, Index row, int c) const { return row_place<Real>(group.first_row + row, lane, N, c); }
   /// Rows to go through: those of the longest strand.
