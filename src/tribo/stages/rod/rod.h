@@ -17,8 +17,8 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state);
 
-/// Where a drive is at the end of a step: vertices with anchor a go to rotation a + at. In double: floats would make roots
-/// tremble.
+/// Where a drive is at the end of a step: vertices with anchor a go to rotation a + at. In double: floats would make
+/// roots tremble.
 struct RodDriveStep {
   Mat<double, 3> rotation;
   Vec<double, 3> at;
@@ -68,6 +68,9 @@ TRIBO_HD Mat<Real, 3> compliance_at(const SegmentCompliance<Real>* compliance, I
 inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
 
+/// Whether the last `rod_step` guessed where a strand's segments turn (`StretchStep`), and whether it guessed right.
+enum class StretchGuess : Index { none, right, wrong };
+
 /// Scratch memory. May be dropped at any step boundary.
 template <class Real>
 struct RodWorkspace {
@@ -75,7 +78,10 @@ struct RodWorkspace {
   Array<Real> solution;  ///< by rows, 3 numbers
   Array<Real> chain;     ///< the matrix by rows, where rows are made before they are eliminated
   Array<Real> frame;
-  Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
+  Field<Real, 3> v_start;       ///< velocities at the start of the step [m/s]
+  Field<Real, 3> guess;         ///< of velocities at the end of the step, where a strand has one [m/s]
+  Array<StretchGuess> guesses;  ///< of strands
+  Field<Real, 3> spin;          ///< of strands as a whole [rad/s]
   Field<Real, 3> x_next, tail_next, director_next;
   Array<RodDriveStep> drives;  ///< by keyframes
   Array<RodDriveStep> skin;    ///< of skinned ones: whoever has the skin sets them before `rod_step`
@@ -84,9 +90,9 @@ struct RodWorkspace {
   bool compliance_valid = false;              ///< of the factor as it is
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + chain.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
-           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
-           compliance.bytes();
+    return factor.bytes() + solution.bytes() + chain.bytes() + frame.bytes() + v_start.bytes() + guess.bytes() +
+           guesses.bytes() + spin.bytes() + x_next.bytes() + tail_next.bytes() + director_next.bytes() +
+           drives.bytes() + skin.bytes() + weights.bytes() + compliance.bytes();
   }
 };
 
@@ -124,7 +130,8 @@ template <class Real>
 void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
                        RodWorkspace<Real>& work);
 
-/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`, in `work.compliance`; computed once for each A.
+/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`, in `work.compliance`; computed once for each
+/// A.
 template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work);
 
