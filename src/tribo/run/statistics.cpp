@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tribo/core/errors.h"
+#include "tribo/math/svd.h"
 
 namespace tribo {
 namespace {
@@ -20,23 +21,28 @@ Json energies(const ObjectSums& s) { return {{"kinetic", s.kinetic}, {"elastic",
 /// Angular velocity of the rigid body with the object's inertia and angular momentum about its center. The affine
 /// part of APIC particles adds m dx^2 / 2 to the inertia, so that rigid rotation comes out exactly. Meshes and
 /// strands have none, but for those whose vertices are particles: the spin of these is in the angular momentum, too.
+///
+/// A straight strand has no inertia about itself, and what it turns about that is rounding over rounding: a float knows
+/// velocities v to 6e-8 of them, which at the distance r from an axis is 6e-8 v / r of rotation. So axes have none that
+/// an object of the size R is nearer to than 1e-4 R, all of it; about others that is 6e-4 v / R at most.
 Vec<double, 3> angular_velocity(const ObjectSums& s, double dx) {
   const Vec<double, 3> center = s.mass_position * (1 / s.mass);
   const Vec<double, 3> L = s.angular_momentum - cross(center, s.momentum);
-  Mat<double, 3> I = Mat<double, 3>::zero();
-  double moment = 0;
-  for (int a = 0; a < 3; ++a) moment += s.second_moment(a, a) - s.mass * center[a] * center[a];
+  Sym<double, 3> I = Sym<double, 3>::isotropic(0.5 * s.mass * dx * dx);
   for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b)
-      I(a, b) =
-          (a == b ? moment + 0.5 * s.mass * dx * dx : 0) - (s.second_moment(a, b) - s.mass * center[a] * center[b]);
-  const double det = determinant(I);
-  if (!(std::abs(det) > 0)) return Vec<double, 3>::zero();
-  Vec<double, 3> w;
-  for (int k = 0; k < 3; ++k) {  // Cramer's rule
-    Mat<double, 3> replaced = I;
-    for (int a = 0; a < 3; ++a) replaced(a, k) = L[a];
-    w[k] = determinant(replaced) / det;
+    for (int b = a; b < 3; ++b) {
+      const double second = s.second_moment(a, b) - s.mass * center[a] * center[b];
+      I(a, b) -= second;
+      if (a == b)
+        for (int k = 0; k < 3; ++k) I(k, k) += second;
+    }
+  Vec<double, 3> moments, w = Vec<double, 3>::zero();
+  Mat<double, 3> axes;
+  symmetric_eigen(I, moments, axes);
+  for (int k = 0; k < 3; ++k) {
+    if (!(moments[k] > 1e-8 * moments[0])) continue;
+    const Vec<double, 3> axis{{axes(0, k), axes(1, k), axes(2, k)}};
+    w += (dot(axis, L) / moments[k]) * axis;
   }
   return w;
 }

@@ -31,22 +31,24 @@ struct SpinSums {
   }
 };
 
-/// The rotation that has a body's torque: I w = torque, with I about its center. A body that is flat on a line has no
-/// inertia around it, and no torque either: a little in all directions keeps w finite.
-TRIBO_HD Vec<double, 3> spin_of(const SpinSums& sums, const Vec<double, 3>& center) {
-  Mat<double, 3> I;
-  Vec<double, 3> second;
-  for (int k = 0; k < 3; ++k) second[k] = sums.square(k, k) - sums.mass * center[k] * center[k];
-  const double all = second[0] + second[1] + second[2];
+/// The rotation w for which the sum of m x cross (w cross y) is the torque, `second` is that of m y x^T. A body that is
+/// flat on a line has no inertia around it, and no torque either: a little in all directions keeps w finite.
+TRIBO_HD Vec<double, 3> spin_of(const Mat<double, 3>& second, const Vec<double, 3>& torque) {
+  const double all = second(0, 0) + second(1, 1) + second(2, 2);
   if (!(all > 0)) return Vec<double, 3>::zero();
+  Vec<double, 3> column[3];
   for (int j = 0; j < 3; ++j)
-    for (int k = 0; k < 3; ++k)
-      I(j, k) = j == k ? all - second[j] + 1e-9 * all : sums.mass * center[j] * center[k] - sums.square(j, k);
-  Vec<double, 3> row[3];
-  for (int j = 0; j < 3; ++j) row[j] = {{I(j, 0), I(j, 1), I(j, 2)}};
-  const double volume = dot(row[0], cross(row[1], row[2]));
-  return (1 / volume) * (sums.torque[0] * cross(row[1], row[2]) + sums.torque[1] * cross(row[2], row[0]) +
-                         sums.torque[2] * cross(row[0], row[1]));
+    for (int k = 0; k < 3; ++k) column[k][j] = (j == k ? all + 1e-9 * all : 0) - second(j, k);
+  const Vec<double, 3> c12 = cross(column[1], column[2]), c20 = cross(column[2], column[0]),
+                       c01 = cross(column[0], column[1]);
+  return (1 / dot(column[0], c12)) * Vec<double, 3>{{dot(torque, c12), dot(torque, c20), dot(torque, c01)}};
+}
+/// The rotation that has a body's torque: I w = torque, with I about its center.
+TRIBO_HD Vec<double, 3> spin_of(const SpinSums& sums, const Vec<double, 3>& center) {
+  Mat<double, 3> second;
+  for (int j = 0; j < 3; ++j)
+    for (int k = 0; k < 3; ++k) second(j, k) = sums.square(j, k) - sums.mass * center[j] * center[k];
+  return spin_of(second, sums.torque);
 }
 
 }  // namespace tribo

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tribo/scene/reader.h"
 
 /// \file
@@ -42,6 +44,36 @@ TEST(Statistics, RigidRotationComesOutExactly) {
       for (const std::string& unmet : unmet_expectations(expect, {line})) ADD_FAILURE() << keys << unmet;
     }
   }
+}
+
+/// Promise: a straight strand that flies does not seem to turn, whichever way it points, though it has no inertia about
+/// itself.
+TEST(Statistics, StraightStrandsFlyWithoutTurning) {
+  for (const char* precision : {"float", "double"})
+    for (const char* axis : {"[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]", "[1, 2, 3]"}) {
+      Simulation simulation(
+          parse_scene(fmt::format(
+                          R"({{"tribo": 1, "fps": 50, "duration": 1, "precision": "{}", "gravity": [0, 0, 0],
+                       "grid": {{"dx": 0.01}},
+                       "objects": [{{"name": "hair", "type": "hair", "roots": "free", "radius": 4e-5, "segments": 40,
+                                    "strands": {{"tube": {{"count": 1, "length": 0.1, "spacing": 0.01}}}},
+                                    "rotation": {{"axis": {}, "degrees": 40}}, "at": [1, 2, 3],
+                                    "velocity": [3, 2, -1]}}]}})",
+                          precision, axis),
+                      "test.json"),
+          {});
+      const double noise = 6e-4 * std::sqrt(14) / (0.1 / std::sqrt(12));  // of floats: 6e-4 v / R
+      for (int frame = 0; frame < 6; ++frame) {
+        const std::string line = frame_statistics(simulation, frame, {});
+        for (int k = 0; k < 3; ++k) {
+          const std::string expect = fmt::format(
+              R"({{"final": {{"/objects/hair/angular_velocity/{}": {{"min": {}, "max": {}}}}}}})", k, -noise, noise);
+          for (const std::string& unmet : unmet_expectations(expect, {line}))
+            ADD_FAILURE() << precision << " " << axis << " " << frame << " " << unmet;
+        }
+        simulation.advance_frame();
+      }
+    }
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real>& state);
 
-/// Where a drive is at the end of a step: vertices with anchor a go to rotation a + at. In double: floats would make roots
-/// tremble.
+/// Where a drive is at the end of a step: vertices with anchor a go to rotation a + at. In double: floats would make
+/// roots tremble.
 struct RodDriveStep {
   Mat<double, 3> rotation;
   Vec<double, 3> at;
@@ -75,11 +75,8 @@ struct VertexHold {
 inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
 
-/// What `rod_step` turned a loose strand by as a whole.
-struct StrandTurn {
-  Vec<double, 3> spin;    ///< [rad/s]
-  Vec<double, 3> center;  ///< [m]
-};
+/// Whether the last `rod_step` guessed where a strand's segments turn (`StretchStep`), and whether it guessed right.
+enum class StretchGuess : Index { none, right, wrong };
 
 /// Scratch memory. May be dropped at any step boundary.
 template <class Real>
@@ -89,21 +86,24 @@ struct RodWorkspace {
   Array<Real> chain;     ///< the matrix by rows: on the GPU of all strands, else of those that `keep_rows` was asked for
   Array<Real> held_factor;  ///< of `solve_held`
   Array<Real> frame;
-  Field<Real, 3> v_start;  ///< velocities at the start of the step [m/s]
+  Field<Real, 3> v_start;       ///< velocities at the start of the step [m/s]
+  Field<Real, 3> guess;         ///< of velocities at the end of the step, where a strand has one [m/s]
+  Array<StretchGuess> guesses;  ///< of strands
+  Field<Real, 3> spin;          ///< of strands as a whole [rad/s]
   Field<Real, 3> x_next, tail_next, director_next;
   Array<RodDriveStep> drives;  ///< by keyframes
   Array<RodDriveStep> skin;    ///< of skinned ones: whoever has the skin sets them before `rod_step`
   Array<RodWeights<Real>> weights;
   Array<SegmentCompliance<Real>> compliance;  ///< by vertices, once asked for
   bool compliance_valid = false;              ///< of the factor as it is
-  Array<StrandTurn> turn;                     ///< of loose strands, in the order of RodMesh::loose
+  Field<Real, 3> turned;                      ///< what loose strands were turned by as a whole [m/s]
   double dt = 0;                              ///< of the last `rod_step` [s]
   RodScheme scheme = RodScheme::implicit;     ///< likewise
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + chain.bytes() + held_factor.bytes() + frame.bytes() + v_start.bytes() + x_next.bytes() + tail_next.bytes() +
-           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
-           compliance.bytes() + turn.bytes();
+    return factor.bytes() + solution.bytes() + chain.bytes() + held_factor.bytes() + frame.bytes() + v_start.bytes() +
+           guess.bytes() + guesses.bytes() + spin.bytes() + turned.bytes() + x_next.bytes() + tail_next.bytes() +
+           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() + compliance.bytes();
   }
 };
 
@@ -158,7 +158,8 @@ template <class Real>
 void filter_velocities(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& v_lag, RodState<Real>& state,
                        RodWorkspace<Real>& work);
 
-/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`, in `work.compliance`; computed once for each A.
+/// Blocks of A^-1 next to its diagonal, of the A of the last `rod_step`, in `work.compliance`; computed once for each
+/// A.
 template <class Real>
 void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work);
 

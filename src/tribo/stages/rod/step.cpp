@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/stages/rod/chain.h"
+#include "tribo/stages/rod/stretch.h"
 #include "tribo/stages/spin.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -62,6 +63,7 @@ struct StrandForces {
     typename StrandPositions<Real>::Point point;
     Vec<T, 3> v;       ///< at the start
     Vec<T, 3> change;  ///< of the velocity, where it is prescribed
+    Vec<T, 3> guess;   ///< of the velocity at the end
     T mass, free;
   };
   TRIBO_HD static RodEdge<T> edge(const Node& a, const Node& b, const T& rest) {
@@ -90,9 +92,9 @@ struct StrandForces {
   }
 
   /// k (g . w)^2 / 2 over the edges of a joint.
-  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Node* n,
-                                    EdgePair<T>& spring, EdgePair<T>& pull) const {
-    const T rate = dot(g.e0, n[1].v - n[0].v) + dot(g.e1, n[2].v - n[1].v);
+  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Vec<T, 3>& rate0,
+                                    const Vec<T, 3>& rate1, EdgePair<T>& spring, EdgePair<T>& pull) const {
+    const T rate = dot(g.e0, rate0) + dot(g.e1, rate1);
     const T back = k * (T(w.bend_rate) * rate);
     pull.e0 += back * g.e0;
     pull.e1 += back * g.e1;
@@ -103,15 +105,32 @@ struct StrandForces {
   }
 
   /// `k` is EA / length.
+  template <bool Guessed>
+  TRIBO_HD StretchStep<T> stretch(const T& k, const T& rest, const RodEdge<T>& edge, const Node& a,
+                                  const Node& b) const {
+    if constexpr (Guessed)
+      return {k, rest, edge, T(dt) * (b.guess - a.guess), T(shortest_edge) * rest};
+    else
+      return {k, rest, edge};
+  }
+  template <bool Guessed>
   TRIBO_HD void put_edge(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node& a,
                          const Node& b, ChainRow<T>& row) const {
-    const T tension = k * (edge.length - rest);
-    const T across = max(tension, T(Real(0))) * edge.inverse;
+    const StretchStep<T> s = stretch<Guessed>(k, rest, edge, a, b);
     const Vec<T, 3> rate = T(w.stretch_rate) * (b.v - a.v);
-    row.t = edge.t;
-    row.pull = (T(dt) * tension + (k - across) * dot(edge.t, rate)) * edge.t + across * rate;
-    row.along = T(w.stretch) * (k - across);  // nothing where steps are explicit
-    row.across = T(w.stretch) * across;
+    row.t = s.u;
+    row.pull = (T(dt) * (k * s.longer) + (k - s.across) * dot(s.u, rate)) * s.u + s.across * rate;
+    if constexpr (Guessed) row.pull = row.pull - (T(dt) * s.across) * (s.guess - dot(s.u, s.guess) * s.u);
+    row.along = T(w.stretch) * (k - s.across);  // nothing where steps are explicit
+    row.across = T(w.stretch) * s.across;
+  }
+
+  /// Twice the energy of an edge that a guess does not know of, on the way to the velocities `a_end` and `b_end`.
+  TRIBO_HD T missed_energy(const T& k, const T& rest, const Node& a, const Node& b, const Vec<T, 3>& a_end,
+                           const Vec<T, 3>& b_end) const {
+    const RodEdge<T> own = edge(a, b, rest);
+    const T missed = stretch<true>(k, rest, own, a, b).missed(own, T(shortest_edge) * rest, T(dt) * (b_end - a_end));
+    return k * missed * missed;
   }
 
   /// Gauss-Newton leaves out how much the curvature 2 tan(phi/2) is itself curved as a function of the turning angle:
@@ -130,13 +149,14 @@ struct StrandForces {
     k = k + bend_excess(joint, k * squared_norm(joint.kb));
     Vec<T, 3> a, b;
     any_normals(rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean, a, b);
-    add_stiffness(k, joint.slope(a), w, n, to.spring[0], to.pull);
-    add_stiffness(k, joint.slope(b), w, n, to.spring[1], to.pull);
+    const Vec<T, 3> rate0 = n[1].v - n[0].v, rate1 = n[2].v - n[1].v;
+    add_stiffness(k, joint.slope(a), w, rate0, rate1, to.spring[0], to.pull);
+    add_stiffness(k, joint.slope(b), w, rate0, rate1, to.spring[1], to.pull);
   }
 
   TRIBO_OUTLINED void framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint,
-                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const RodWeights<Real>& w, const Node* n,
-                                   Joint& to) const {
+                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const Vec<T, 3>& spin,
+                                   const RodWeights<Real>& w, const Node* n, Joint& to) const {
     to = Joint::none();
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (turned - law.rest_twist);
@@ -162,9 +182,13 @@ struct StrandForces {
     add_twist(excess, law, joint, w, to);
     const T more = sqrt(excess * half * (law.bend1 + law.bend2)) +  // k sqrt(excess / k)
                    bend_excess(joint, sqrt(squared_norm(moment) * squared_norm(joint.kb)));
-    add_stiffness(k1 + more, joint.slope(b), w, n, to.spring[0], to.pull);
-    add_stiffness(k2 + more, joint.slope(a), w, n, to.spring[1], to.pull);
-    add_stiffness(law.twist, turn, w, n, to.spring[2], to.pull);
+    // Directors here keep their theta, and so would resist a rotation about edges. They do not: theta follows.
+    const Vec<T, 3> turned0 = cross(spin, joint.a.length * joint.a.t),
+                    turned1 = cross(spin, joint.b.length * joint.b.t);
+    const Vec<T, 3> rate0 = (n[1].v - n[0].v) - turned0, rate1 = (n[2].v - n[1].v) - turned1;
+    add_stiffness(k1 + more, joint.slope(b), w, rate0, rate1, to.spring[0], to.pull);
+    add_stiffness(k2 + more, joint.slope(a), w, rate0, rate1, to.spring[1], to.pull);
+    add_stiffness(law.twist, turn, w, rate0, rate1, to.spring[2], to.pull);
   }
 
   /// A twisting moment q pulls at edges across: q t . (da x db) / l^2, of either sign. Up to a moment that masses alone
@@ -199,7 +223,36 @@ struct StrandShape {
   StrandPositions<Real> positions;
   FieldView<const Real, 3> v_start, director;
   const Real* twist;
+  FieldView<const Real, 3> spin;  ///< of strands as a whole, where there are any with frames that nothing holds
 };
+
+/// Whether the energy that edges get by turning, of which a step knows nothing, is less than m |dv|^2 / 2, which x +=
+/// dt v takes from motion.
+template <class T>
+struct StretchBalance {
+  using Real = scalar_of<T>;
+  T missed, loss;
+
+  TRIBO_HD static StretchBalance none() { return {T(Real(0)), T(Real(0))}; }
+  TRIBO_HD void add_vertex(const T& mass, const T& free, const Vec<T, 3>& dv) {
+    loss = fma(T(Real(0.5)) * free * mass, squared_norm(dv), loss);
+  }
+  /// Of an edge without a guess: k d^2, d = p^2 / 2l, of which the step takes in at most k d (d - |longer|).
+  TRIBO_HD void add_turn(const T& k, const T& rest, const Vec<T, 3>& way) {
+    const T d = T(Real(0.5)) * squared_norm(way) / rest;
+    missed = fma(k * d, d, missed);
+  }
+  TRIBO_HD void add(const StretchBalance& more) {
+    missed = missed + more.missed;
+    loss = loss + more.loss;
+  }
+  /// Half of the loss, since bending is linearized, too.
+  TRIBO_HD mask_t<T> needs_guess() const { return missed > T(Real(0.5)) * loss; }
+  /// What is left excites vibrations, at the cost of spin: far less than the loss. A second guess has it, mostly.
+  TRIBO_HD mask_t<T> is_wrong() const { return missed > T(Real(1e-3)) * loss; }
+};
+/// Of a step. They are right after one or two, but for segments that turn by more than a radian.
+constexpr int most_guesses = 6;
 
 /// Rows of a pack of strands, from the tip on.
 template <class Real>
@@ -212,21 +265,24 @@ struct StrandRows {
   Forces forces;
   StrandShape<Real> shape;
   FieldView<const Real, 3> v;  ///< of driven vertices the velocity they get
+  FieldView<const Real, 3> guess;
 
+  template <bool Guessed>
   TRIBO_HD Node node(const StrandPack<Real>& pack, Index row) const {
     Node n;
     n.point = shape.positions.at(pack, row);
     n.v = pack.gather(shape.v_start, row);
     n.mass = pack.constant(shape.rows, RodRow::mass, row);
     n.free = pack.constant(shape.rows, RodRow::free, row);
-    n.change = Vec<T, 3>::filled(T(Real(0)));
+    n.change = n.guess = Vec<T, 3>::filled(T(Real(0)));
+    if constexpr (Guessed) n.guess = pack.gather(guess, row);
     const auto held = n.free < T(Real(0.5));
     if (any(held)) n.change = select<T>(held, pack.gather(v, row) - n.v, n.change);
     return n;
   }
 
   /// take(i, row)
-  template <bool Framed, class Take>
+  template <bool Framed, bool Guessed, class Take>
   TRIBO_HD void each(const StrandPack<Real>& pack, const Take& take) const {
     const RodWeights<Real> w = forces.weights[pack.group.body];
     const Index count = pack.rows();
@@ -234,11 +290,14 @@ struct StrandRows {
     RodEdge<T> before, own;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     Joint joint = Joint::none(), joint_after = joint;  // of rows i - 1, i
+    Vec<T, 3> spin = m0;
+    if (Framed && shape.spin[0] != nullptr)
+      for (int k = 0; k < 3; ++k) spin[k] = pack.of_strands(shape.spin[k]);
     ChainRow<T> row = ChainRow<T>::zero();
-    n[2] = node(pack, count - 1);
+    n[2] = node<Guessed>(pack, count - 1);
     n[0] = n[1] = n[2];
     if (count > 1) {
-      n[1] = node(pack, count - 2);
+      n[1] = node<Guessed>(pack, count - 2);
       own = Forces::edge(n[1], n[2], pack.constant(shape.rows, RodRow::length, count - 2));
       if constexpr (Framed) m1 = pack.gather(shape.director, count - 2);
     }
@@ -247,15 +306,15 @@ struct StrandRows {
       forces.put_vertex(n[2], w, row);
       joint = Joint::none();
       if (i > 0)
-        forces.put_edge(pack.constant(shape.rows, RodRow::stretch, i - 1),
-                        pack.constant(shape.rows, RodRow::length, i - 1), own, w, n[1], n[2], row);
+        forces.template put_edge<Guessed>(pack.constant(shape.rows, RodRow::stretch, i - 1),
+                                          pack.constant(shape.rows, RodRow::length, i - 1), own, w, n[1], n[2], row);
       if (i > 1) {
-        n[0] = node(pack, i - 2);
+        n[0] = node<Guessed>(pack, i - 2);
         before = Forces::edge(n[0], n[1], pack.constant(shape.rows, RodRow::length, i - 2));
         const RodJoint<T> bent(before, own);
         if constexpr (Framed) {
           m0 = pack.gather(shape.director, i - 2);
-          forces.framed_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), bent, m0, m1, w, n, joint);
+          forces.framed_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), bent, m0, m1, spin, w, n, joint);
         } else {
           forces.straight_joint(pack.constant(shape.rows, RodRow::bend1, i - 1), bent, w, n, joint);
         }
@@ -287,20 +346,68 @@ struct AdvanceStrands {
   Real* factor;
   Real* solution;
   FieldView<Real, 3> v;  ///< of free vertices written
+  FieldView<Real, 3> guess;
+  StretchGuess* guesses;  ///< of strands
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
-    if (pack.group.twisted != 0)
-      advance<true>(pack);
-    else
-      advance<false>(pack);
-    substitute_back(pack, memory, factor, solution, PutVelocity{*this});
+    sweep<false>(pack);
+    Turns turns{StretchBalance<T>::none(), Vec<T, 3>::filled(T(Real(0)))};
+    substitute_back(pack, memory, factor, solution, PutFirstVelocity{*this, turns});
+    const T zero(Real(0)), one(Real(1));
+    T wrong = select(turns.sum.needs_guess(), one, zero);
+    if (!rows.forces.implicit) wrong = zero;
+    const T guessed = wrong;
+    for (int k = 0; k < most_guesses && any(wrong > zero); ++k) {
+      put_guess(pack, wrong, k == 0);
+      sweep<true>(pack);
+      substitute_back(pack, memory, factor, solution, PutVelocity{*this});
+      wrong = select(balance(pack).is_wrong(), wrong, zero);
+    }
+    for (int l = 0; l < pack.W; ++l)
+      if (pack.end[l] > 0)
+        guesses[pack.group.first_strand + pack.lane + l] =
+            lane(guessed, l) > Real(0) ? StretchGuess::right : StretchGuess::none;
   }
 
  private:
-  template <bool Framed>
+  template <bool Guessed>
+  TRIBO_HD void sweep(const StrandPack<Real>& pack) const {
+    if (pack.group.twisted != 0)
+      advance<true, Guessed>(pack);
+    else
+      advance<false, Guessed>(pack);
+  }
+  /// Of a guess.
+  TRIBO_HD StretchBalance<T> balance(const StrandPack<Real>& pack) const {
+    StretchBalance<T> sum = StretchBalance<T>::none();
+    auto before = rows.template node<true>(pack, 0);
+    Vec<T, 3> before_end = pack.gather(rows.v, 0);
+    sum.add_vertex(before.mass, before.free, before_end - before.v);
+    for (Index i = 1; i < pack.rows(); ++i) {
+      const auto n = rows.template node<true>(pack, i);
+      const Vec<T, 3> end = pack.gather(rows.v, i);
+      sum.add_vertex(n.mass, n.free, end - n.v);
+      sum.missed = sum.missed + rows.forces.missed_energy(pack.constant(rows.shape.rows, RodRow::stretch, i - 1),
+                                                          pack.constant(rows.shape.rows, RodRow::length, i - 1), before,
+                                                          n, before_end, end);
+      before = n;
+      before_end = end;
+    }
+    return sum;
+  }
+  /// Strands that are right keep theirs, whoever shares their pack.
+  TRIBO_HD void put_guess(const StrandPack<Real>& pack, const T& wrong, bool first) const {
+    const auto replaced = wrong > T(Real(0));
+    for (Index i = 0; i < pack.rows(); ++i) {
+      const Vec<T, 3> kept = first ? Vec<T, 3>::filled(T(Real(0))) : pack.gather(rows.guess, i);
+      pack.scatter(guess, i, select<T>(replaced, pack.gather(rows.v, i), kept));
+    }
+  }
+
+  template <bool Framed, bool Guessed>
   TRIBO_HD void advance(const StrandPack<Real>& pack) const {
     Chain<T> chain;
-    rows.template each<Framed>(pack, [&](Index i, const ChainRow<T>& row) {
+    rows.template each<Framed, Guessed>(pack, [&](Index i, const ChainRow<T>& row) {
       FactorRow<T> f;
       PutSolution<Real>{solution}(pack, i, chain.template next<Framed ? 3 : 2>(row, f));
       f.store(pack, factor, i);
@@ -310,9 +417,32 @@ struct AdvanceStrands {
   struct PutVelocity {
     const AdvanceStrands& of;
     TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv) const {
-      const auto held = pack.constant(of.rows.shape.rows, RodRow::free, i) < T(Real(0.5));
-      const Vec<T, 3> velocity = pack.gather(of.rows.shape.v_start, i) + dv;
-      pack.scatter(of.v, i, any(held) ? select<T>(held, pack.gather(of.rows.v, i), velocity) : velocity);
+      put(pack, i, dv, pack.constant(of.rows.shape.rows, RodRow::free, i));
+    }
+    TRIBO_HD Vec<T, 3> put(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv, const T& free) const {
+      const auto held = free < T(Real(0.5));
+      Vec<T, 3> velocity = pack.gather(of.rows.shape.v_start, i) + dv;
+      if (any(held)) velocity = select<T>(held, pack.gather(of.rows.v, i), velocity);
+      pack.scatter(of.v, i, velocity);
+      return velocity;
+    }
+  };
+  struct Turns {
+    StretchBalance<T> sum;
+    Vec<T, 3> before;  ///< velocity of the row before
+  };
+  struct PutFirstVelocity {
+    const AdvanceStrands& of;
+    Turns& turns;
+    TRIBO_HD void operator()(const StrandPack<Real>& pack, Index i, const Vec<T, 3>& dv) const {
+      const T free = pack.constant(of.rows.shape.rows, RodRow::free, i);
+      const Vec<T, 3> velocity = PutVelocity{of}.put(pack, i, dv, free);
+      turns.sum.add_vertex(pack.constant(of.rows.shape.rows, RodRow::mass, i), free, dv);
+      if (i > 0)
+        turns.sum.add_turn(pack.constant(of.rows.shape.rows, RodRow::stretch, i - 1),
+                           pack.constant(of.rows.shape.rows, RodRow::length, i - 1),
+                           T(of.rows.forces.dt) * (velocity - turns.before));
+      turns.before = velocity;
     }
   };
 };
@@ -324,20 +454,32 @@ struct KeepRows {
   using Memory = NoMemory;
   StrandRows<Real> rows;
   const Index* touched;
+  const StretchGuess* guesses;
   Real* chain;
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory&) const {
     if (!pack.has_some(touched)) return;
-    if (pack.group.twisted != 0)
-      keep<true>(pack);
+    bool guessed = false;  // by one is by all, see AdvanceStrands::put_guess
+    for (int l = 0; l < pack.W; ++l)
+      if (pack.end[l] > 0)
+        guessed = guessed || guesses[pack.group.first_strand + pack.lane + l] != StretchGuess::none;
+    if (guessed)
+      sweep<true>(pack);
     else
-      keep<false>(pack);
+      sweep<false>(pack);
   }
 
  private:
-  template <bool Framed>
+  template <bool Guessed>
+  TRIBO_HD void sweep(const StrandPack<Real>& pack) const {
+    if (pack.group.twisted != 0)
+      keep<true, Guessed>(pack);
+    else
+      keep<false, Guessed>(pack);
+  }
+  template <bool Framed, bool Guessed>
   TRIBO_HD void keep(const StrandPack<Real>& pack) const {
-    rows.template each<Framed>(pack, [&](Index i, const ChainRow<T>& row) {
+    rows.template each<Framed, Guessed>(pack, [&](Index i, const ChainRow<T>& row) {
       T numbers[chain_numbers];
       ChainRow<T>::each(row, [&](int c, const T& x) { numbers[c] = x; });
       put_row(pack, chain, chain_numbers, i, chain_numbers, numbers);
@@ -347,7 +489,7 @@ struct KeepRows {
 
 /// One row of the matrix, all by itself: what a GPU has threads for. Joints pull at two edges each and are computed for
 /// both.
-template <class Real>
+template <class Real, bool Guessed>
 struct AssembleRow {
   using Forces = StrandForces<Real>;
   using Node = typename Forces::Node;
@@ -357,11 +499,13 @@ struct AssembleRow {
   StrandShape<Real> shape;
   const Index *start, *vertex_strand, *strand_body, *slot;
   const Index* twisted;  ///< of bodies
-  FieldView<const Real, 3> v;
+  FieldView<const Real, 3> v, guess;
+  const StretchGuess* guesses;
   Real* chain;
 
   TRIBO_HD void operator()(Index i) const {
     const Index s = vertex_strand[i];
+    if (Guessed && guesses[s] != StretchGuess::wrong) return;
     const ChainRow<Real> row = twisted[strand_body[s]] != 0 ? assemble<true>(i, s) : assemble<false>(i, s);
     Real numbers[chain_numbers];
     ChainRow<Real>::each(row, [&](int c, Real x) { numbers[c] = x; });
@@ -378,6 +522,7 @@ struct AssembleRow {
     n.v = vector_at(shape.v_start, i);
     n.mass = constant(i, RodRow::mass);
     n.free = constant(i, RodRow::free);
+    n.guess = Guessed ? vector_at(guess, i) : Vec<Real, 3>::zero();
     n.change = n.free < Real(0.5) ? vector_at(v, i) - n.v : Vec<Real, 3>::zero();
     return n;
   }
@@ -397,6 +542,8 @@ struct AssembleRow {
     RodEdge<Real> edge[3];
     Vec<Real, 3> m[3];
     Joint joint[2] = {Joint::none(), Joint::none()};
+    Vec<Real, 3> spin = Vec<Real, 3>::zero();
+    if (Framed && shape.spin[0] != nullptr) spin = vector_at(shape.spin, s);
     ChainRow<Real> row = ChainRow<Real>::zero();
     TRIBO_UNROLL
     for (int k = 0; k < 4; ++k) {
@@ -412,14 +559,15 @@ struct AssembleRow {
     }
     forces.put_vertex(n[2], w, row);
     if (i > first)
-      forces.put_edge(constant(i - 1, RodRow::stretch), constant(i - 1, RodRow::length), edge[1], w, n[1], n[2], row);
+      forces.template put_edge<Guessed>(constant(i - 1, RodRow::stretch), constant(i - 1, RodRow::length), edge[1], w,
+                                        n[1], n[2], row);
     TRIBO_UNROLL
     for (int k = 0; k < 2; ++k) {
       const Index j = i + k - 1;
       if (j <= first || j + 1 >= end) continue;
       const RodJoint<Real> bent(edge[k], edge[k + 1]);
       if constexpr (Framed)
-        forces.framed_joint(law_at(j), shape.twist[j], bent, m[k], m[k + 1], w, n + k, joint[k]);
+        forces.framed_joint(law_at(j), shape.twist[j], bent, m[k], m[k + 1], spin, w, n + k, joint[k]);
       else
         forces.straight_joint(constant(j, RodRow::bend1), bent, w, n + k, joint[k]);
     }
@@ -433,6 +581,7 @@ template <class Real>
 struct EliminateStrands {
   using T = ParticlePack<Real>;
   const Real* chain;
+  const StretchGuess* guesses;  ///< null for all strands
   Real* factor;
   Real* solution;
 
@@ -450,6 +599,7 @@ struct EliminateStrands {
   };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (guesses != nullptr && guesses[pack.group.first_strand + pack.lane] != StretchGuess::wrong) return;
     if (pack.group.twisted != 0)
       eliminate_rows<3>(pack, memory.forward);
     else
@@ -478,75 +628,221 @@ struct EliminateStrands {
 
 template <class Real>
 struct TakeSolution {
+  const Index* vertex_strand;
+  const StretchGuess* guesses;  ///< null for all strands
   const Real* inverse_mass;
   FieldView<const Real, 3> v_start;
   SlotSolution<Real> solution;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     if (!(inverse_mass[i] > Real(0))) return;
+    if (guesses != nullptr && guesses[vertex_strand[i]] != StretchGuess::wrong) return;
     const Vec<Real, 3> dv = solution(i);
     for (int k = 0; k < 3; ++k) v[k][i] = v_start[k][i] + dv[k];
   }
 };
 
-/// Forces of a step have no torque at its end, so that m v_n x v dt of the motion before is lost to the spin of a strand
-/// in each step: a free rod lost half of it in two seconds. Turning it as a whole gives that back.
+/// Whether a strand needs a guess, or another one.
+template <class Real, bool Guessed>
+struct WeighStretch {
+  using Forces = StrandForces<Real>;
+  using Balance = StretchBalance<Real>;
+  struct Scratch {
+    Balance sum[Team::size];
+  };
+  Forces forces;
+  StrandShape<Real> shape;
+  const Index *start, *slot;
+  FieldView<const Real, 3> v, guess;
+  StretchGuess* guesses;
+
+  TRIBO_HD void operator()(const Team& team, Index s, Scratch& scratch) const {
+    if (Guessed && guesses[s] != StretchGuess::wrong) return;
+    Balance sum = Balance::none();
+    for (Index i = start[s] + team.rank(); i < start[s + 1]; i += Team::size) {
+      const Vec<Real, 3> end = vector_at(v, i);
+      sum.add_vertex(constant(i, RodRow::mass), constant(i, RodRow::free), end - vector_at(shape.v_start, i));
+      if (i == start[s]) continue;
+      const Real k = constant(i - 1, RodRow::stretch), rest = constant(i - 1, RodRow::length);
+      const Vec<Real, 3> before = vector_at(v, i - 1);
+      if constexpr (Guessed)
+        sum.missed += forces.missed_energy(k, rest, node(i - 1), node(i), before, end);
+      else
+        sum.add_turn(k, rest, forces.dt * (end - before));
+    }
+    scratch.sum[team.rank()] = sum;
+    team.barrier();
+    if (team.rank() != 0) return;
+    for (int k = 1; k < Team::size; ++k) sum.add(scratch.sum[k]);
+    if (Guessed ? sum.is_wrong() : sum.needs_guess())
+      guesses[s] = StretchGuess::wrong;
+    else
+      guesses[s] = Guessed ? StretchGuess::right : StretchGuess::none;
+  }
+
+ private:
+  TRIBO_HD Real constant(Index i, RodRow which) const {
+    return shape.rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which))];
+  }
+  TRIBO_HD typename Forces::Node node(Index i) const {
+    typename Forces::Node n;
+    n.point = {vector_at(shape.positions.x, i), vector_at(shape.positions.tail, i)};
+    n.guess = vector_at(guess, i);
+    return n;
+  }
+};
+struct IsWrong {
+  const StretchGuess* guesses;
+  TRIBO_HD Index operator()(Index s) const { return guesses[s] == StretchGuess::wrong ? 1 : 0; }
+};
+struct Sum {
+  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+template <class Real>
+struct PutGuess {
+  const Index* vertex_strand;
+  const StretchGuess* guesses;
+  FieldView<const Real, 3> v;
+  FieldView<Real, 3> guess;
+  TRIBO_HD void operator()(Index i) const {
+    if (guesses[vertex_strand[i]] != StretchGuess::wrong) return;
+    for (int k = 0; k < 3; ++k) guess[k][i] = v[k][i];
+  }
+};
+
+/// Rotation of strands that nothing holds, as a whole, at the start of a step.
+template <class Real>
+struct FindSpin {
+  const Index *loose, *start;
+  const Real* mass;
+  FieldView<const Real, 3> x, v;
+  FieldView<Real, 3> spin;
+
+  TRIBO_HD void operator()(Index k) const {
+    const Index s = loose[k], first = start[s];
+    SpinSums sums = SpinSums::none();
+    for (Index i = first; i < start[s + 1]; ++i) {
+      const auto m = static_cast<double>(mass[i]);
+      const Vec<double, 3> away = cast<double>(vector_at(x, i) - vector_at(x, first));
+      sums.add(SpinSums::of(m, away, cross(away, m * cast<double>(vector_at(v, i) - vector_at(v, first)))));
+    }
+    const Vec<double, 3> center = (1 / sums.mass) * sums.place;
+    Vec<double, 3> momentum = Vec<double, 3>::zero();
+    for (Index i = first; i < start[s + 1]; ++i)
+      momentum += static_cast<double>(mass[i]) * cast<double>(vector_at(v, i) - vector_at(v, first));
+    sums.torque = sums.torque - cross(center, momentum);
+    const Vec<double, 3> found = spin_of(sums, center);
+    for (int c = 0; c < 3; ++c) spin[c][s] = static_cast<Real>(found[c]);
+  }
+};
+
+/// Forces of a step have no torque at its end, so that m v_n x v dt of the motion before is lost to the spin of a
+/// strand in each step: a free rod lost half of it in two seconds. Turning it as a whole gives that back. It is turned
+/// as it will be at the end of the step, which keeps lengths to the second order, and by no more than the step has lost
+/// of energy: otherwise a struck ring would gain by it.
 template <class Real>
 struct KeepSpin {
-  const Index *loose, *start, *strand_body;
+  using Vec3 = Vec<double, 3>;
+  const Index *loose, *start, *strand_body, *slot;
   const RodWeights<Real>* weights;  ///< of bodies
-  const Real* mass;
-  FieldView<const Real, 3> x, tail, v_start;
-  FieldView<Real, 3> v;
-  StrandTurn* turn;
+  const Real *mass, *rows;
+  FieldView<const Real, 3> x, tail, v_start, guess;
+  const StretchGuess* guesses;
+  double dt;
+  FieldView<Real, 3> v, turned;
 
   TRIBO_HD void operator()(Index k) const {
     const Index s = loose[k], first = start[s], end = start[s + 1];
     const auto drag = static_cast<double>(weights[strand_body[s]].drag);
-    const Vec<double, 3> origin = at(x, first);
-    SpinSums sums = SpinSums::none();
-    Vec<double, 3> momentum = Vec<double, 3>::zero();
+    const Vec3 origin = place(first);
+    double total = 0;
+    Vec3 center = Vec3::zero(), motion = center;
     for (Index i = first; i < end; ++i) {
       const auto m = static_cast<double>(mass[i]);
-      const Vec<double, 3> away = place(i) - origin;
-      const Vec<double, 3> gained = m * (at(v, i) - (1 / (1 + drag)) * at(v_start, i));
-      sums.add(SpinSums::of(m, away, cross(away, gained)));
-      momentum += gained;
+      total += m;
+      center += m * (place(i) - origin);
+      motion += m * at(v, i);
     }
-    const Vec<double, 3> center = (1 / sums.mass) * sums.place;
-    sums.torque = sums.torque - cross(center, momentum);
-    const Vec<double, 3> spin = spin_of(sums, center);
+    center = (1 / total) * center;
+    motion = (1 / total) * motion;
+    Turn turn{origin + center, motion, Vec3::zero()};
+    Mat<double, 3> second = Mat<double, 3>::zero();
+    Vec3 torque = Vec3::zero();
     for (Index i = first; i < end; ++i) {
-      const Vec<double, 3> turns = cross(spin, (place(i) - origin) - center);
-      for (int c = 0; c < 3; ++c) v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) - turns[c]);
+      const auto m = static_cast<double>(mass[i]);
+      const Vec3 away = place(i) - turn.center;
+      add_outer(second, m * turned_place(turn, i), away);
+      torque += cross(away, m * gained(i, drag));
     }
-    turn[k] = {spin, origin + center};
+    turn.spin = -spin_of(second, torque);
+    const double without = gain(s, turn, 0), with = gain(s, turn, 1);
+    // Convex in how much it is turned.
+    const double part = !(with > 0) ? 1 : without < 0 ? without / (without - with) : 0;
+    for (Index i = first; i < end; ++i) {
+      const Vec3 more = part * cross(turn.spin, turned_place(turn, i));
+      for (int c = 0; c < 3; ++c) {
+        v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) + more[c]);
+        turned[c][i] = static_cast<Real>(more[c]);
+      }
+    }
   }
 
  private:
+  struct Turn {
+    Vec3 center, motion;  ///< at the start; velocity
+    Vec3 spin;
+  };
   template <class R>
-  TRIBO_HD static Vec<double, 3> at(const FieldView<R, 3>& field, Index i) {
+  TRIBO_HD static Vec3 at(const FieldView<R, 3>& field, Index i) {
     return cast<double>(vector_at(field, i));
   }
-  TRIBO_HD Vec<double, 3> place(Index i) const { return at(x, i) + at(tail, i); }
+  TRIBO_HD Vec3 place(Index i) const { return at(x, i) + at(tail, i); }
+  TRIBO_HD Vec3 gained(Index i, double drag) const { return at(v, i) - (1 / (1 + drag)) * at(v_start, i); }
+  /// At the end, from the center.
+  TRIBO_HD Vec3 turned_place(const Turn& turn, Index i) const {
+    return (place(i) - turn.center) + dt * (at(v, i) - turn.motion);
+  }
+  TRIBO_HD double constant(Index i, RodRow which) const {
+    return static_cast<double>(
+        rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which))]);
+  }
+  /// Energy that the step brings in with so much of a turn, as far as stretch and motion go: bending does not see it.
+  TRIBO_HD double gain(Index s, const Turn& turn, double part) const {
+    constexpr double shortest = StrandForces<Real>::shortest_edge;
+    const auto damping = static_cast<double>(weights[strand_body[s]].stretch) / (dt * dt) - 1;
+    double sum = 0;
+    Vec3 last = Vec3::zero(), last_more = last;
+    for (Index i = start[s]; i < start[s + 1]; ++i) {
+      const Vec3 own = at(v, i), more = part * cross(turn.spin, turned_place(turn, i));
+      sum += static_cast<double>(mass[i]) * (dot(own + more, more) - 0.5 * squared_norm(own + more - at(v_start, i)));
+      if (i > start[s]) {
+        const double rest = constant(i - 1, RodRow::length), least = shortest * rest;
+        const Vec3 solved = dt * (own - last), way = solved + dt * (more - last_more);
+        const RodEdge<double> edge(place(i) - place(i - 1), least);
+        const Vec3 guessed = guesses[s] == StretchGuess::none ? Vec3::zero() : dt * (at(guess, i) - at(guess, i - 1));
+        sum += StretchStep<double>(constant(i - 1, RodRow::stretch), rest, edge, guessed, least)
+                   .excess(edge, least, damping, solved, way);
+      }
+      last = own;
+      last_more = more;
+    }
+    return sum;
+  }
 };
 
 template <class Real>
 struct UndoTurn {
   const Index *loose, *start, *touched;
-  FieldView<const Real, 3> x, tail;
-  FieldView<Real, 3> v;
-  StrandTurn* turn;
+  FieldView<Real, 3> v, turned;
 
   TRIBO_HD void operator()(Index k) const {
     const Index s = loose[k];
     if (touched[s] == 0) return;
-    for (Index i = start[s]; i < start[s + 1]; ++i) {
-      const Vec<double, 3> place = cast<double>(vector_at(x, i)) + cast<double>(vector_at(tail, i));
-      const Vec<double, 3> turns = cross(turn[k].spin, place - turn[k].center);
-      for (int c = 0; c < 3; ++c) v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) + turns[c]);
-    }
-    turn[k].spin = Vec<double, 3>::zero();
+    for (Index i = start[s]; i < start[s + 1]; ++i)
+      for (int c = 0; c < 3; ++c) {
+        v[c][i] -= turned[c][i];
+        turned[c][i] = Real(0);
+      }
   }
 };
 
@@ -556,6 +852,14 @@ struct CopyVector {
   FieldView<Real, 3> to;
   TRIBO_HD void operator()(Index i) const {
     for (int k = 0; k < 3; ++k) to[k][i] = from[k][i];
+  }
+};
+
+template <class Real>
+struct ClearVector {
+  FieldView<Real, 3> to;
+  TRIBO_HD void operator()(Index i) const {
+    for (int k = 0; k < 3; ++k) to[k][i] = Real(0);
   }
 };
 
@@ -667,29 +971,64 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   const RodWorkspace<Real>& kept = work;
   const StrandForces<Real> forces{kept.weights.data(), constants.gravity, static_cast<Real>(dt),
                                   constants.scheme != RodScheme::explicit_euler};
-  const StrandShape<Real> shape{mesh.row.data(), {view(now.x), view(now.x_tail)}, view(kept.v_start), view(now.director),
-                                now.twist.c[0].data()};
+  StrandShape<Real> shape{mesh.row.data(),    {view(now.x), view(now.x_tail)}, view(kept.v_start),
+                          view(now.director), now.twist.c[0].data(),           {{nullptr, nullptr, nullptr}}};
+  if (forces.implicit && mesh.twisted && mesh.loose_count > 0) {
+    work.spin.resize_discard(mesh.strands);
+    parallel_for(ex, "rods", mesh.strands, ClearVector<Real>{view(work.spin)});
+    parallel_for(ex, "rods", mesh.loose_count,
+                 FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(), view(now.x), view(kept.v_start),
+                                view(work.spin)});
+    shape.spin = view(kept.spin);
+  }
+  work.guess.resize_discard(mesh.vertices);
+  work.guesses.resize_discard(mesh.strands);
   if constexpr (fetches_ahead) {
     work.chain.resize_discard(row_array_size<Real>(mesh.rows, chain_numbers));
-    parallel_for(ex, "rods", mesh.vertices,
-                 AssembleRow<Real>{forces, shape, mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
-                                   mesh.slot.data(), mesh.body_twisted.data(), view(now.v), work.chain.data()});
-    for_each_strand_pack<Real>(
-        ex, "rods", mesh, EliminateStrands<Real>{work.chain.data(), work.factor.data(), work.solution.data()});
-    parallel_for(ex, "rods", mesh.vertices,
-                 TakeSolution<Real>{mesh.inverse_mass.data(), view(kept.v_start),
-                                    {mesh.slot.data(), work.solution.data()}, view(state.v)});
+    const auto solve = [&]<bool Guessed>(std::bool_constant<Guessed>) {
+      const StretchGuess* const some = Guessed ? kept.guesses.data() : nullptr;
+      parallel_for(ex, "rods", mesh.vertices,
+                   AssembleRow<Real, Guessed>{forces, shape, mesh.start.data(), mesh.vertex_strand.data(),
+                                              mesh.strand_body.data(), mesh.slot.data(), mesh.body_twisted.data(),
+                                              view(now.v), view(kept.guess), some, work.chain.data()});
+      for_each_strand_pack<Real>(
+          ex, "rods", mesh, EliminateStrands<Real>{work.chain.data(), some, work.factor.data(), work.solution.data()});
+      parallel_for(ex, "rods", mesh.vertices,
+                   TakeSolution<Real>{mesh.vertex_strand.data(),
+                                      some,
+                                      mesh.inverse_mass.data(),
+                                      view(kept.v_start),
+                                      {mesh.slot.data(), work.solution.data()},
+                                      view(state.v)});
+    };
+    const auto weigh = [&]<bool Guessed>(std::bool_constant<Guessed>) {
+      using Weigh = WeighStretch<Real, Guessed>;
+      for_each_team<typename Weigh::Scratch>(ex, "rods", mesh.strands,
+                                             Weigh{forces, shape, mesh.start.data(), mesh.slot.data(), view(now.v),
+                                                   view(kept.guess), work.guesses.data()});
+      return reduce(ex, "rods", mesh.strands, Index{0}, IsWrong{kept.guesses.data()}, Sum{}) > 0;
+    };
+    solve(std::false_type{});
+    bool wrong = forces.implicit && weigh(std::false_type{});
+    for (int k = 0; k < most_guesses && wrong; ++k) {
+      parallel_for(ex, "rods", mesh.vertices,
+                   PutGuess<Real>{mesh.vertex_strand.data(), kept.guesses.data(), view(now.v), view(work.guess)});
+      solve(std::true_type{});
+      wrong = weigh(std::true_type{});
+    }
   } else {
     for_each_strand_pack<Real>(
         ex, "rods", mesh,
-        AdvanceStrands<Real>{{forces, shape, view(now.v)}, work.factor.data(), work.solution.data(), view(state.v)});
+        AdvanceStrands<Real>{{forces, shape, view(now.v), view(kept.guess)}, work.factor.data(), work.solution.data(),
+                             view(state.v), view(work.guess), work.guesses.data()});
   }
-  if (constants.scheme != RodScheme::explicit_euler) {
-    work.turn.resize_discard(mesh.loose_count);
+  if (forces.implicit) {
+    if (mesh.loose_count > 0) work.turned.resize_discard(mesh.vertices);
     parallel_for(ex, "rods", mesh.loose_count,
-                 KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), kept.weights.data(),
-                                mesh.mass.data(), view(now.x), view(now.x_tail), view(kept.v_start), view(state.v),
-                                work.turn.data()});
+                 KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), mesh.slot.data(),
+                                kept.weights.data(), mesh.mass.data(), mesh.row.data(), view(now.x), view(now.x_tail),
+                                view(kept.v_start), view(kept.guess), kept.guesses.data(), dt, view(state.v),
+                                view(work.turned)});
   }
 }
 
@@ -697,10 +1036,8 @@ template <class Real>
 void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
                 RodWorkspace<Real>& work) {
   if (work.scheme == RodScheme::explicit_euler) return;
-  const RodState<Real>& now = state;
   parallel_for(ex, "rods", mesh.loose_count,
-               UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(now.x), view(now.x_tail),
-                              view(state.v), work.turn.data()});
+               UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(state.v), view(work.turned)});
 }
 
 template <class Real>
@@ -711,10 +1048,11 @@ void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched,
     const RodWorkspace<Real>& kept = work;
     const StrandForces<Real> forces{kept.weights.data(), Vec<Real, 3>::zero(), static_cast<Real>(kept.dt),
                                     kept.scheme != RodScheme::explicit_euler};
-    const StrandShape<Real> shape{mesh.row.data(), {view(state.x), view(state.x_tail)}, view(kept.v_start),
-                                  view(state.director), state.twist.c[0].data()};
-    for_each_strand_pack<Real>(
-        ex, "rods", mesh, KeepRows<Real>{{forces, shape, view(state.v)}, touched.data(), work.chain.data()});
+    const StrandShape<Real> shape{mesh.row.data(),      {view(state.x), view(state.x_tail)}, view(kept.v_start),
+                                  view(state.director), state.twist.c[0].data(),             {{nullptr, nullptr, nullptr}}};
+    for_each_strand_pack<Real>(ex, "rods", mesh,
+                               KeepRows<Real>{{forces, shape, view(state.v), view(kept.guess)},
+                                              touched.data(), kept.guesses.data(), work.chain.data()});
   }
 }
 

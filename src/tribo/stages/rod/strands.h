@@ -88,6 +88,13 @@ struct StrandPack {
   TRIBO_HD Vec<T, 3> gather(const FieldView<const Real, 3>& column, Index row) const {
     return {{gather(column[0], row), gather(column[1], row), gather(column[2], row)}};
   }
+  /// Numbers of strands.
+  TRIBO_HD T of_strands(const Real* column) const {
+    Real value[W];
+    for (int l = 0; l < W; ++l)
+      value[l] = column[group.first_strand + (lane + l < group.strands ? lane + l : group.strands - 1)];
+    return load_pack<Real>(value, W);
+  }
   TRIBO_HD void scatter(Real* column, Index row, const T& value) const {
     Real out[W];
     store_pack<Real>(out, value, W);
