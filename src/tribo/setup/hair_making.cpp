@@ -437,13 +437,14 @@ Roots place_roots(const ScalpSpec& scalp, std::int64_t seed) {
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
       Vec3 p = surface.at(random, i, count);
       SurfacePoint<double, 3> s = nearest_to(scalp.shape, p);
+      if (room > 0 && std::abs(s.distance) > 0.5 * room) return;
       for (int k = 0; k < 8 && std::abs(s.distance) > 1e-13 * size; ++k) {
         p = p - s.distance * s.normal;
         s = nearest_to(scalp.shape, p);
       }
       all[i] = p;
       good[i] = std::abs(s.distance) < 1e-3 * size && in_region(p) &&
-                !(nearest_to(scalp.shape, p + room * s.normal).distance < 0.5 * room);
+                (room == 0 || nearest_to(scalp.shape, p + room * s.normal).distance > 0.5 * room);
     });
     std::vector<Vec3> kept;
     for (std::size_t i = 0; i < count; ++i)

@@ -83,7 +83,8 @@ TEST(Mesh, WallsEndWhereTheyDo) {
 /// A mesh says how it bends, and is sampled more finely where hair asks for it, unless its scene says how.
 TEST(Mesh, IsRefined) {
   const Solid ball = solid_from(make_ball(0.1, 4).polygons(), 1, "ball");
-  EXPECT_NEAR(surface_curvature(ball.mesh, 0.9), 10, 1);
+  EXPECT_NEAR(surface_curvature(ball.mesh, 0.5), 10, 1);
+  EXPECT_NEAR(surface_curvature(ball.mesh, 0.9), 10, 2);
   EXPECT_NEAR(surface_curvature(solid_from(make_box(1, 1, 1).polygons(), 1, "box").mesh, 0.2), 0, 1e-12);
   Mesh mesh(ball, 0.05);
   const Mesh copy = mesh;
