@@ -67,6 +67,7 @@ struct DistanceGrid {
     const Vec<Real, 3> before = foot - sign * (sign * there.distance + Real(2) * spacing) * there.normal;
     Vec<Real, 3> walls[12];
     int count = 0;
+    const Real rounding = slack < Real(0.1) * spacing ? slack : Real(0.1) * spacing;  // of what is sampled
     SurfacePoint<Real, 3> own{-beyond, away};  // the wall that the nearest point is on, if it is on one
     Real likeness = Real(same_wall);
     bool corner = false;
@@ -88,10 +89,13 @@ struct DistanceGrid {
       }
       if (is_same_wall(n, away)) continue;
       corner = corner || depth > Real(-2) * spacing;
-      // Not before the wall; and not at a ridge, where a node is behind other walls more deeply than behind its own.
-      bool counts = depth >= -slack && depth <= beyond + slack;
+      // Not far before the wall; and not at a ridge, where p is behind other walls more deeply than behind its own,
+      // however far ahead `slack` looks.
+      bool counts = depth >= -slack && depth <= beyond + rounding;
       for (int k = 0; k < count; ++k) counts = counts && !is_same_wall(n, walls[k]);
       if (!counts) continue;
+      // A wall ends: its plane stops nobody where there is free space behind it.
+      if (sign * interpolated(place_within(p + depth * n)).distance < -spacing) continue;
       walls[count++] = n;
       visit(SurfacePoint<Real, 3>{-depth, n});
     }

@@ -16,6 +16,7 @@ struct Mesh::Data {
   Solid solid;
   std::optional<TetSolid> tets;
   double spacing = 0;
+  bool refinable = true;
   std::string file, hash;
   std::vector<std::string> paths;
   mutable std::once_flag sampled;
@@ -30,8 +31,8 @@ double read_scale(ParamReader& in) {
 
 std::optional<double> read_resolution(ParamReader& in) {
   return in.open_number("resolution", "m", above(0),
-                        "how finely the distance to the surface is sampled; by default half the grid spacing, coarser "
-                        "where that would take more than 256 MiB");
+                        "how finely the distance to the surface is sampled; by default half the grid spacing, finer "
+                        "where hair grows on it or meets it, and coarser where that would take more than 256 MiB");
 }
 
 /// Stands in where the file cannot be used, so that reading can go on.
@@ -63,8 +64,9 @@ Solid surface_of(const TetSolid& tets, const std::string& file) {
 
 }  // namespace
 
-Mesh::Mesh(Solid solid, double spacing) {
+Mesh::Mesh(Solid solid, double spacing, bool refinable) {
   auto data = std::make_shared<Data>();
+  data->refinable = refinable;
   const Vec<double, 3> size = solid.high - solid.low;
   // Without a grid to go by, a hundredth of the size shows what there is to see.
   data->spacing = spacing > 0 ? spacing : 0.01 * std::max({size[0], size[1], size[2]});
@@ -94,7 +96,7 @@ Mesh Mesh::read(ParamReader& in) {
                       ".ply or .stl",
                       source.files[0].file, file));
     Mesh mesh(parse_solid(source.files[0].bytes, scale, source.files[0].file),
-              resolution.value_or(0.5 * in.grid_spacing()));
+              resolution.value_or(0.5 * in.grid_spacing()), !resolution);
     mesh.came_from(source);
     return mesh;
   } catch (const Error& error) {
@@ -113,7 +115,7 @@ Mesh Mesh::read_tets(ParamReader& in) {
     const AssetFiles source = find_asset(in, file, tet_mesh_files(file), "mesh");
     if (in.describing()) return {unit_cube(), 0};
     TetSolid tets = parse_tet_mesh(source.files, scale);
-    Mesh mesh(surface_of(tets, source.files[0].file), resolution.value_or(0.5 * in.grid_spacing()));
+    Mesh mesh(surface_of(tets, source.files[0].file), resolution.value_or(0.5 * in.grid_spacing()), !resolution);
     std::const_pointer_cast<Data>(mesh.data_)->tets = std::move(tets);  // not shared yet
     mesh.came_from(source);
     return mesh;
@@ -127,6 +129,10 @@ Bounds Mesh::bounds() const { return {true, data_->solid.low, data_->solid.high}
 SurfaceMesh Mesh::surface() const { return with_creases(data_->solid.mesh); }
 double Mesh::volume(int /*dimension*/) const { return data_->solid.volume; }
 const Solid& Mesh::solid() const { return data_->solid; }
+void Mesh::refine(double spacing) {
+  auto data = std::const_pointer_cast<Data>(data_);  // copies of it are the same mesh and shall have the same field
+  if (data->refinable) data->spacing = std::min(data->spacing, spacing);
+}
 double Mesh::wanted_spacing() const { return data_->spacing; }
 const std::string& Mesh::file() const { return data_->file; }
 const std::string& Mesh::hash() const { return data_->hash; }

@@ -32,7 +32,7 @@ class Mesh {
 
   static Mesh read(ParamReader& in);
   static Mesh read_tets(ParamReader& in);
-  Mesh(Solid solid, double spacing);
+  Mesh(Solid solid, double spacing, bool refinable = true);
 
   /// `store(vector)` gives the address of a copy of the vector where the view is to be used.
   template <class Real, class Store>
@@ -58,6 +58,8 @@ class Mesh {
   const Solid& solid() const;
   const TetSolid* tets() const;  ///< of a file of tets, else null
   const DistanceField& field() const;
+  /// Samples the distance at least that finely, unless its scene says how finely. Before anybody has asked for it.
+  void refine(double spacing);
   double wanted_spacing() const;    ///< what the field is sampled at unless it takes too much memory [m]
   const std::string& file() const;  ///< as the scene names it
   const std::string& hash() const;  ///< of the file's bytes; 16 hexadecimal digits

@@ -158,9 +158,8 @@ std::size_t RodSystem<Real>::bytes() const {
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction})
     sum += a->bytes();
-  for (const Array<Index>* a :
-       {&mesh.start, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body, &mesh.driven_vertex, &mesh.drive, &mesh.holds,
-        &mesh.loose})
+  for (const Array<Index>* a : {&mesh.start, &mesh.buried, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body,
+                                &mesh.driven_vertex, &mesh.drive, &mesh.holds, &mesh.loose})
     sum += a->bytes();
   return sum;
 }

@@ -17,9 +17,27 @@ constexpr int side = DistanceField::side;
 constexpr double band = 2;    ///< cells around the surface that must be fine
 constexpr double margin = 8;  ///< cells around the solid's bounds: contact looks around nodes near the surface
 
+/// The triangles that have the outside before them. Those of parts that overlap, where they lie within another, are no
+/// surface of the solid: a distance to them would send what is inside to and fro between them.
+SurfaceMesh outer_part(const SurfaceMesh& mesh, const TriangleTree& tree) {
+  std::vector<char> outer(mesh.triangles.size());
+  tbb::parallel_for(std::size_t{0}, outer.size(), [&](std::size_t t) {
+    const P area = mesh.area(t);
+    const double size = std::sqrt(std::sqrt(squared_norm(area)));
+    const P center = (1.0 / 3) * (mesh.corner(t, 0) + mesh.corner(t, 1) + mesh.corner(t, 2));
+    outer[t] = !(size > 0) || tree.winding(center + (0.01 / size) * area) < 0.5 ? 1 : 0;
+  });
+  SurfaceMesh out;
+  out.vertices = mesh.vertices;
+  for (std::size_t t = 0; t < outer.size(); ++t)
+    if (outer[t] != 0) out.triangles.push_back(mesh.triangles[t]);
+  return out.triangles.empty() ? mesh : out;
+}
+
 class FieldMaker {
  public:
-  FieldMaker(const Solid& solid, double spacing, std::size_t most) : solid_(solid), tree_(solid.mesh) {
+  FieldMaker(const Solid& solid, double spacing, std::size_t most)
+      : solid_(solid), all_(solid.mesh), tree_(outer_part(solid.mesh, all_)) {
     field_.spacing = spacing;
     // Each try costs little beside the sampling that follows.
     while (!lay_out(most)) field_.spacing *= 1.25;
@@ -89,11 +107,11 @@ class FieldMaker {
   /// sides, which spares most winding numbers.
   class Walk {
    public:
-    explicit Walk(const TriangleTree& tree) : tree_(tree) {}
+    Walk(const TriangleTree& tree, const TriangleTree& all) : tree_(tree), all_(all) {}
     float to(const P& p) {
       const double step = std::sqrt(squared_norm(p - at_)) * (1 + 1e-9);
       const double distance = tree_.distance(p, started_ ? distance_ + step : 1e300);
-      if (!started_ || !(distance + distance_ > step)) inside_ = tree_.winding(p) >= 0.5;
+      if (!started_ || !(distance + distance_ > step)) inside_ = all_.winding(p) >= 0.5;
       at_ = p;
       distance_ = distance;
       started_ = true;
@@ -101,7 +119,7 @@ class FieldMaker {
     }
 
    private:
-    const TriangleTree& tree_;
+    const TriangleTree &tree_, &all_;
     P at_ = P::zero();
     double distance_ = 0;
     bool inside_ = false;
@@ -112,7 +130,7 @@ class FieldMaker {
     const std::int32_t ny = field_.blocks[1] + 1, nz = field_.blocks[2] + 1;
     each_row(
         [&](std::int32_t x, std::int32_t y) {
-          Walk walk(tree_);
+          Walk walk(tree_, all_);
           for (std::int32_t z = 0; z < nz; ++z)
             field_.corners[(static_cast<std::size_t>(x) * static_cast<std::size_t>(ny) + static_cast<std::size_t>(y)) *
                                static_cast<std::size_t>(nz) +
@@ -128,7 +146,7 @@ class FieldMaker {
         const std::int32_t block = field_.fine[block_index(x, y, z)];
         if (block == DistanceField::far) continue;
         float* const out = field_.samples.data() + static_cast<std::size_t>(block) * DistanceField::block_nodes;
-        Walk walk(tree_);
+        Walk walk(tree_, all_);
         constexpr int n = side + 1;
         for (int i = 0; i < n; ++i)
           for (int jj = 0; jj < n; ++jj)
@@ -143,7 +161,8 @@ class FieldMaker {
   }
 
   const Solid& solid_;
-  TriangleTree tree_;
+  TriangleTree all_;   ///< says what is inside
+  TriangleTree tree_;  ///< of the surface, which distances are to
   DistanceField field_;
 };
 

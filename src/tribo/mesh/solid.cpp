@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numeric>
 
 #include "tribo/mesh/words.h"
@@ -30,7 +31,10 @@ class SolidMaker {
     join_vertices();
     triangulate();
     if (mesh().triangles.empty()) fail("none of its faces has an area");
-    pair_edges();
+    solid_.given = mesh().triangles.size();
+    list_sides();
+    if (close_holes()) list_sides();
+    check_edges();
     orient();
     measure();
   }
@@ -146,7 +150,9 @@ class SolidMaker {
     bool forward;  ///< the triangle walks it from low to high
   };
 
-  void pair_edges() {
+  /// The triangles' sides, grouped by edge.
+  void list_sides() {
+    sides_.clear();
     for (std::uint32_t t = 0; t < mesh().triangles.size(); ++t)
       for (int k = 0; k < 3; ++k) {
         const std::int32_t a = mesh().triangles[t][k], b = mesh().triangles[t][(k + 1) % 3];
@@ -155,26 +161,87 @@ class SolidMaker {
     std::sort(sides_.begin(), sides_.end(), [](const Side& a, const Side& b) {
       return std::tie(a.low, a.high, a.triangle) < std::tie(b.low, b.high, b.triangle);
     });
-    std::size_t open = 0;
-    const Side* first_open = nullptr;
+  }
+
+  /// Edges with one face only are rims. An even number of them meets at each vertex: whoever walks along comes back.
+  /// Each rim gets a fan about the middle of its vertices. False where there is none.
+  bool close_holes() {
+    struct Open {
+      std::int32_t to;
+      std::size_t edge;
+    };
+    std::vector<Side> rims;
+    each_edge([&](std::size_t begin, std::size_t end) {
+      if (end - begin == 1) rims.push_back(sides_[begin]);
+    });
+    if (rims.empty() || has_odd_edge()) return false;  // where three meet check_edges fails
+    std::map<std::int32_t, std::vector<Open>> at;
+    for (std::size_t i = 0; i < rims.size(); ++i) {
+      at[rims[i].low].push_back({rims[i].high, i});
+      at[rims[i].high].push_back({rims[i].low, i});
+    }
+    std::vector<char> used(rims.size(), 0);
+    std::size_t holes = 0;
+    double widest = 0;
+    for (std::size_t start = 0; start < rims.size(); ++start) {
+      if (used[start] != 0) continue;
+      std::vector<std::size_t> edges;
+      std::vector<std::int32_t> rim{rims[start].low};
+      for (bool on = true; on;) {
+        on = false;
+        for (const Open& open : at[rim.back()]) {
+          if (used[open.edge] != 0) continue;
+          used[open.edge] = 1;
+          edges.push_back(open.edge);
+          rim.push_back(open.to);
+          on = rim.back() != rim.front();
+          break;
+        }
+      }
+      ++holes;
+      widest = std::max(widest, close(rim, face_of_[rims[edges.front()].triangle]));
+    }
+    solid_.notes.push_back(
+        fmt::format("is open: {} of up to {:.3g} m closed by flat fans of triangles, on which no hair "
+                    "grows; where that is not meant, fill the holes or join vertices that should be one",
+                    plural(holes, "hole"), widest));
+    return true;
+  }
+  /// Closes a rim, whose last vertex is its first one; returns how far its vertices are apart at most, roughly.
+  double close(const std::vector<std::int32_t>& rim, std::size_t face) {
+    P middle = P::zero(), low = mesh().vertices[static_cast<std::size_t>(rim[0])], high = low;
+    for (std::size_t i = 0; i + 1 < rim.size(); ++i) {
+      const P& p = mesh().vertices[static_cast<std::size_t>(rim[i])];
+      middle += (1.0 / static_cast<double>(rim.size() - 1)) * p;
+      for (int k = 0; k < 3; ++k) {
+        low[k] = std::min(low[k], p[k]);
+        high[k] = std::max(high[k], p[k]);
+      }
+    }
+    if (rim.size() == 4) {
+      add_triangle(rim[0], rim[1], rim[2], face);
+    } else {
+      const std::int32_t center = mesh().add(middle);
+      for (std::size_t i = 0; i + 1 < rim.size(); ++i) add_triangle(rim[i], rim[i + 1], center, face);
+    }
+    return std::sqrt(squared_norm(high - low));
+  }
+  bool has_odd_edge() const {
+    bool odd = false;
+    each_edge([&](std::size_t begin, std::size_t end) { odd = odd || ((end - begin) % 2 == 1 && end - begin > 1); });
+    return odd;
+  }
+
+  void check_edges() {
     const Side* first_odd = nullptr;
     std::size_t odd_count = 0;
     each_edge([&](std::size_t begin, std::size_t end) {
       const Side& side = sides_[begin];
-      if (end - begin == 1) {
-        ++open;
-        if (first_open == nullptr || side.triangle < first_open->triangle) first_open = &side;
-      } else if ((end - begin) % 2 == 1 && (first_odd == nullptr || side.triangle < first_odd->triangle)) {
+      if (end - begin > 1 && (end - begin) % 2 == 1 && (first_odd == nullptr || side.triangle < first_odd->triangle)) {
         first_odd = &side;
         odd_count = end - begin;
       }
     });
-    if (open > 0)
-      fail(
-          fmt::format("is not closed: {} to one face only; the first is that of face {} from {} to {}. Fill the "
-                      "holes, or join vertices that should be one",
-                      open == 1 ? "one edge belongs" : fmt::format("{} edges belong", open),
-                      face_of_[first_open->triangle] + 1, vertex_text(first_open->low), vertex_text(first_open->high)));
     if (first_odd != nullptr)
       fail(fmt::format("is not the surface of a solid: the edge of face {} from {} to {} belongs to {} faces",
                        face_of_[first_odd->triangle] + 1, vertex_text(first_odd->low), vertex_text(first_odd->high),
@@ -210,7 +277,6 @@ class SolidMaker {
     constexpr int unseen = -1;
     std::vector<int> turned(n, unseen);
     std::vector<std::uint32_t> part;
-    std::size_t turned_count = 0;
     for (std::uint32_t start = 0; start < n; ++start) {
       if (turned[start] != unseen) continue;
       part.assign(1, start);
@@ -233,12 +299,14 @@ class SolidMaker {
         }
       }
       const bool most = 2 * count > part.size();
-      turned_count += most ? part.size() - count : count;
       if (most)
         for (const std::uint32_t t : part) turned[t] ^= 1;
     }
-    for (std::size_t t = 0; t < n; ++t)
+    std::size_t turned_count = 0;
+    for (std::size_t t = 0; t < n; ++t) {
       if (turned[t] == 1) turn(t);
+      turned_count += turned[t] == 1 && t < solid_.given ? 1 : 0;  // what closes holes is turned as it needs to be
+    }
     for (Side& side : sides_) side.forward = side.forward != (turned[side.triangle] == 1);
     if (turned_count > 0)
       solid_.notes.push_back(plural(turned_count, "triangle") + " turned to face the same way as the others");

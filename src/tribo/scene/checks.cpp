@@ -10,6 +10,7 @@
 #include "tribo/colliders/silhouette.h"
 #include "tribo/io/writer.h"
 #include "tribo/scene/expected_tets.h"
+#include "tribo/scene/suggest.h"
 
 namespace tribo {
 namespace {
@@ -299,7 +300,7 @@ void check_solid(const Scene& scene, const ObjectSpec& object, const std::string
 }
 
 /// What curves ask of the grid: their stress goes to it as a slope of velocities.
-void check_curves(const Scene& scene, const std::string& skin, const std::string& pointer, Findings& findings) {
+void check_curves(const Scene& scene, const StrandsSpec& hair, const std::string& pointer, Findings& findings) {
   const GridSpec& grid = scene.grid;
   const char* const needs = "hair of method \"mpm\" needs {}, got {}; use that, or method \"hybrid\"";
   if (grid.kernel != "quadratic" && findings.clean("/grid/kernel"))
@@ -310,12 +311,50 @@ void check_curves(const Scene& scene, const std::string& skin, const std::string
   if ((rule.flip > 0 || rule.poly_degree > 0) && findings.clean("/grid/transfer"))
     findings.add("/grid/transfer", fmt::format(fmt::runtime(needs), "transfer \"apic\", \"rpic\" or \"pic\"",
                                                std::visit([](const auto& scheme) { return scheme.name; }, grid.transfer)));
-  if (!skin.empty() && findings.clean(pointer + "/skin"))
-    findings.add(pointer + "/skin", "curves cannot grow on a solid; use `motion`, or method \"hybrid\"");
+  const std::string key = pointer + (hair.on.empty() ? "/skin" : "/on");
+  if (!hair.skin.empty() && findings.clean(key))
+    findings.add(key, "curves cannot grow on a solid; use `motion`, or method \"hybrid\"");
   if (!scene.sinks.empty())
     findings.add(pointer + "/method",
                  "sinks take particles, and those of \"mpm\" hair are strands that need them all; use method "
                  "\"hybrid\", or remove the sinks");
+}
+
+/// Hair grows on what is there, and on its outside.
+void check_grown_on(const Scene& scene, const StrandsSpec& hair, const std::string& pointer, Findings& findings) {
+  const auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
+  const std::string key = pointer + "/on", scalp_key = pointer + "/strands/scalp";
+  if (hair.on.empty()) {
+    if (scalp && !scalp->has_shape && findings.clean(scalp_key))
+      findings.add(scalp_key,
+                   "expected `shape`, whose surface strands grow on; or name the collider or solid that they "
+                   "grow on: \"on\" of the object");
+    return;
+  }
+  if (!findings.clean(key) || !findings.clean("/colliders")) return;
+  std::vector<std::string> known;
+  for (const ColliderSpec& collider : scene.colliders) {
+    known.push_back(collider.name);
+    if (collider.name != hair.on) continue;
+    if (collider.inside)
+      findings.add(key,
+                   fmt::format("collider '{}' keeps material inside, and hair grows on the outside of a shape; name "
+                               "another, or use `motion`",
+                               hair.on));
+    else if (scalp && !scalp->has_shape &&
+             !std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape).bounded)
+      findings.add(key, fmt::format("collider '{}' has no end and no area to grow on; give the scalp a bounded `shape`",
+                                    hair.on));
+    return;
+  }
+  for (const ObjectSpec& other : scene.objects) {
+    if (!other.is_hybrid()) continue;
+    known.push_back(other.name);
+    if (other.name == hair.on) return;
+  }
+  std::string hint = did_you_mean(hair.on, known);
+  if (hint.empty()) hint = known.empty() ? "; the scene has neither" : "; there are " + quoted_list(known);
+  findings.add(key, fmt::format("no collider, nor solid of method \"hybrid\", is called \"{}\"{}", hair.on, hint));
 }
 
 /// What strands cannot be, before they are made.
@@ -332,7 +371,7 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
                                           [&](const ObjectSpec& other) {
                                             return other.strands && other.is_curves() == object.is_curves();
                                           });
-  if (object.is_curves()) check_curves(scene, object.strands->skin, pointer, findings);
+  if (object.is_curves()) check_curves(scene, *object.strands, pointer, findings);
   if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
     findings.add(
         pointer + "/scheme",
@@ -347,6 +386,7 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
     findings.add(pointer + "/incompressibility",
                  fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
                              volume->name));
+  check_grown_on(scene, *object.strands, pointer, findings);
   if (const std::string& skin = object.strands->skin; !skin.empty() && findings.clean(pointer + "/skin")) {
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
                                     [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });

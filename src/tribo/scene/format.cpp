@@ -7,6 +7,7 @@
 #include "tribo/io/writer.h"
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
+#include "tribo/scene/hair_places.h"
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
 #include "tribo/scene/read_shape.h"
@@ -424,13 +425,32 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");
   hair.clamp_tip = in.choice("tips", ends, "the last ones", "free") == std::string("clamped");
-  const bool moves = read_motion_or_placement(
-      in, "keyframes, instead of `at` and `rotation`, that clamped ends follow; position and angle change linearly between",
-      "hair", hair.motion);
+  hair.on =
+      in.text("on",
+              "name of a collider, or of a solid of method \"hybrid\", that the hair grows on: its coordinates are "
+              "those of the hair, and clamped roots go with it; instead of `motion`, `at` and `rotation`",
+              "");
+  const bool on_other = !hair.on.empty();
+  bool moves = false;
+  // What `on` says has no default here: a scene with its defaults filled in must be one that can be read again.
+  if (!on_other || in.has("motion") || in.has("at") || in.has("rotation"))
+    moves = read_motion_or_placement(in,
+                                     "keyframes, instead of `at` and `rotation`, that clamped ends follow; position "
+                                     "and angle change linearly between",
+                                     "hair", hair.motion);
+  const char* const contradiction = "contradicts `on`, which says where the hair is and goes; remove one of the two";
+  for (const char* key : {"motion", "at", "rotation"})
+    if (on_other && in.has(key)) in.complain(key, contradiction);
+  if (on_other && !hair.clamp_root)
+    in.complain("on", "only clamped roots go with what they grow on; clamp `roots`, or leave it out");
   if (moves && !hair.clamp_root && !hair.clamp_tip)
     in.complain("motion", "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
-  hair.skin = in.text("skin", "name of a solid, method \"hybrid\", whose surface clamped roots go with, instead of `motion`",
+  hair.skin = in.text("skin",
+                      "name of a solid, method \"hybrid\", whose surface clamped roots go with, instead of `motion`; "
+                      "`on` also takes its "
+                      "place and shape",
                       "");
+  if (!hair.skin.empty() && on_other) in.complain("skin", contradiction);
   if (!hair.skin.empty() && moves)
     in.complain("motion", "contradicts `skin`, which says where the roots go; remove one of the two");
   if (!hair.skin.empty() && !hair.clamp_root)
@@ -742,6 +762,10 @@ void read_format(ParamReader& in, Scene& scene) {
           [&](ParamReader& entry, const std::string& index) {
             read_collider(entry, index, names, scene.colliders.emplace_back());
           });
+  if (!in.describing()) {
+    place_hair(scene);
+    refine_meshes_at_hair(scene);
+  }
   in.list("sinks", "where material leaves the scene", false, [&](ParamReader& entry, const std::string& index) {
     read_sink(entry, index, names, scene.sinks.emplace_back());
   });

@@ -59,7 +59,9 @@ NamedBytes StrandFileSpec::copy() const { return asset_copies({path}, hash).fron
 
 ScalpSpec ScalpSpec::read(ParamReader& in) {
   ScalpSpec spec;
-  read_shape(in, spec.shape, "strands grow on its surface; must be bounded");
+  read_shape(in, spec.shape,
+             "strands grow on its surface; must be bounded; by default that of what the hair grows `on`", false);
+  spec.has_shape = in.has("shape");
   if (!in.describing() && in.has("shape") && !std::visit([](const auto& s) { return s.bounds(); }, spec.shape).bounded)
     in.complain("shape", "has no end and no area to grow on; expected a bounded shape");
   if (in.has("region") || in.describing()) {
@@ -236,6 +238,19 @@ double expected_segments(const HairSpec& hair) {
   if (hair.segments == 0 && file)
     return static_cast<double>(file->content->strands.points.size() - strand_count(file->content->strands));
   return strand_count_of(hair) * static_cast<double>(hair.segments);
+}
+
+double expected_segment_length(const HairSpec& hair) {
+  return hair.segment_length ? *hair.segment_length
+                             : strand_length_of(hair) * strand_count_of(hair) / std::max(1.0, expected_segments(hair));
+}
+
+double least_radius(const HairSpec& hair) {
+  if (hair.radius) return *hair.radius;
+  const auto* file = std::get_if<StrandFileSpec>(&hair.source);
+  if (!file || file->content->strands.radius.empty()) return 0;  // which the reader has complained about
+  const std::vector<double>& radius = file->content->strands.radius;
+  return *std::min_element(radius.begin(), radius.end());
 }
 
 double expected_blocks(const HairSpec& hair, double block) {

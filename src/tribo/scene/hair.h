@@ -50,7 +50,8 @@ struct ScalpSpec {
     Vec<double, 3> at = Vec<double, 3>::zero();  ///< a point of its plane [m]
     Vec<double, 3> normal{{1, 0, 0}};            ///< unit, toward the side that is combed as `comb` says
   };
-  Shape<double> shape;              ///< the scalp is its surface
+  Shape<double> shape = Sphere<double>{};  ///< the scalp is its surface
+  bool has_shape = true;            ///< else that of what the hair grows `on`
   std::optional<Region> region;     ///< roots are within it
   std::optional<double> density;    ///< strands on a square meter; else `count`
   std::int64_t count = 0;           ///< of strands
@@ -119,6 +120,9 @@ struct HairSpec {
 /// there are any.
 Vec<double, 3> expected_half_size(const HairSpec& hair);
 double expected_segments(const HairSpec& hair);
+/// Likewise the length of a segment, and how thick the thinnest strand is [m].
+double expected_segment_length(const HairSpec& hair);
+double least_radius(const HairSpec& hair);
 /// And in how many cubes with edges of `block` they are.
 double expected_blocks(const HairSpec& hair, double block);
 

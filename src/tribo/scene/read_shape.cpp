@@ -52,8 +52,8 @@ Compound read_compound(ParamReader& in, Operation operation) {
 
 }  // namespace
 
-void read_shape(ParamReader& in, Shape<double>& shape, const char* doc) {
-  Alternatives shapes{"shape", {}};
+void read_shape(ParamReader& in, Shape<double>& shape, const char* doc, bool required) {
+  Alternatives shapes{"shape", {}, required};
   each_alternative(&shape, [&]<class T>() {
     if constexpr (std::is_same_v<T, Compound>) {
       for (const CombinationKey& key : combinations)

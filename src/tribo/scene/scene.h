@@ -113,6 +113,7 @@ struct StrandsSpec {
   double friction = 0;  ///< Coulomb coefficient between strands
   bool clamp_root = true, clamp_tip = false;
   Motion motion;            ///< of what is clamped; the strands begin where it is at time 0
+  std::string on;           ///< name of the collider or solid that they grow on and go with; empty: none
   std::string skin;         ///< name of the solid whose surface roots go with; empty: they follow `motion`
   std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
   bool keeps_shape = true;  ///< curls stay; else strands are straight at rest

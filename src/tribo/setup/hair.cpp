@@ -1,6 +1,7 @@
 #include "tribo/setup/hair.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -114,27 +115,57 @@ void warn_of_contact(const Scene& scene, const RodSeed& seed, const Strands& all
       gap.pair_count, named(gap.one), named(gap.other), gap.distance, gap.thickness));
 }
 
+/// Whether vertices are beyond a collider's surface at time 0.
+class ColliderProbe {
+ public:
+  explicit ColliderProbe(const ColliderSpec& collider)
+      : collider_(collider), at_(collider.motion.pose(0).at), to_local_(transpose(collider.motion.pose(0).rotation)) {}
+  bool is_beyond(const Vec<double, 3>& x, double depth) const {
+    bool beyond = false;
+    std::visit(
+        [&](const auto& shape) {
+          shape.each_contact(to_local_ * (x - at_), collider_.inside, -depth,
+                             [&](const SurfacePoint<double, 3>&) { beyond = true; });
+        },
+        collider_.shape);
+    return beyond;
+  }
+
+ private:
+  const ColliderSpec& collider_;
+  Vec<double, 3> at_;
+  Mat<double, 3> to_local_;
+};
+
+/// A scalp that is a collider, too, must neither throw out nor hold what grows out of it. So from a clamped root on,
+/// vertices that begin beyond a collider's surface, or nearer to it than their radius, are in a follicle: colliders do
+/// not act on them. The first vertex that begins in the open ends it, and all that follow meet colliders like others.
+void find_follicles(const Scene& scene, RodSeed& seed) {
+  seed.buried.assign(seed.start.size() - 1, 0);
+  for (const ColliderSpec& collider : scene.colliders) {
+    const ColliderProbe probe(collider);
+    tbb::parallel_for(std::size_t{0}, seed.buried.size(), [&](std::size_t s) {
+      const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
+      if (seed.drive[first] < 0) return;
+      std::size_t i = first;
+      while (i < end && probe.is_beyond(seed.x[i], -seed.radius[i])) ++i;
+      // What has no vertex in the open grows out of nothing.
+      if (i < end) seed.buried[s] = std::max(seed.buried[s], static_cast<std::int32_t>(i - first));
+    });
+  }
+}
+
 /// Free vertices that begin deeper than their radius beyond a collider's surface: what is there is pushed out, or stays
 /// where it is when it is deep.
 void warn_of_colliders(const Scene& scene, const RodSeed& seed, std::vector<std::string>& warnings) {
   for (const RodBody& body : seed.bodies)
     for (const ColliderSpec& collider : scene.colliders) {
-      const Pose pose = collider.motion.pose(0);
-      const Mat<double, 3> to_local = transpose(pose.rotation);
-      const std::int64_t inside = std::visit(
-          [&](const auto& shape) {
-            std::int64_t count = 0;
-            for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end);
-                 ++i) {
-              bool beyond = false;
-              if (seed.drive[i] < 0)
-                shape.each_contact(to_local * (seed.x[i] - pose.at), collider.inside, -seed.radius[i],
-                                   [&](const SurfacePoint<double, 3>&) { beyond = true; });
-              count += beyond ? 1 : 0;
-            }
-            return count;
-          },
-          collider.shape);
+      const ColliderProbe probe(collider);
+      std::int64_t inside = 0;
+      for (auto s = static_cast<std::size_t>(body.strands.begin); std::cmp_less(s, body.strands.end); ++s)
+        for (auto i = static_cast<std::size_t>(seed.start[s] + seed.buried[s]); std::cmp_less(i, seed.start[s + 1]);
+             ++i)
+          if (seed.drive[i] < 0) inside += probe.is_beyond(seed.x[i], seed.radius[i]) ? 1 : 0;
       if (inside > 0)
         warnings.push_back(fmt::format("{} vertices of hair '{}' begin inside collider '{}'; move one of the two, or comb "
                                        "the hair so that it stays outside",
@@ -184,6 +215,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(scene, seed, all, warnings);
+  find_follicles(scene, seed);
   warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)

@@ -132,18 +132,36 @@ class Transport {
   Vec3 tangent_, u_;
 };
 
-/// The first part of a polyline, as long as that.
-std::vector<Vec3> cut_to(const std::vector<Vec3>& points, double length) {
+/// So many chords of a polyline from its start on, each as long as that; straight on where it ends. What is cut by
+/// length along the line has short chords where it bends, and the shortest of a scene limits its steps.
+std::vector<Vec3> equal_chords(const std::vector<Vec3>& points, std::size_t count, double chord) {
   std::vector<Vec3> out{points.front()};
-  double left = length;
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    const double d = norm(points[i] - points[i - 1]);
-    if (d >= left) {
-      out.push_back(points[i - 1] + (left / d) * (points[i] - points[i - 1]));
-      return out;
+  Vec3 last = points[1] - points[0];
+  std::size_t next = 1;
+  bool within = true;
+  while (out.size() <= count) {
+    const Vec3 from = out.back();
+    while (next < points.size() && norm(points[next] - from) < chord) ++next;
+    if (next == points.size()) {
+      const Vec3 rest = points.back() - from;
+      if (within && squared_norm(rest) > 0) last = rest;
+      within = false;
+      out.push_back(from + chord * unit(last));
+      continue;
     }
-    left -= d;
-    if (d > 0) out.push_back(points[i]);
+    // Where the line leaves the ball about `from`: it begins within or, after a chord that ends there, on its surface.
+    const Vec3 a = (norm(points[next - 1] - from) < chord ? points[next - 1] : from) - from,
+               d = points[next] - from - a;
+    const double along = dot(a, d), d2 = squared_norm(d);
+    const double t = (-along + std::sqrt(along * along + d2 * std::max(0.0, chord * chord - squared_norm(a)))) / d2;
+    Vec3 along_chord = unit(a + std::min(t, 1.0) * d);
+    const double back = dot(along_chord, unit(last));
+    if (back < 0) {  // where the scalp has pushed the line into folds, by a right angle at most
+      const Vec3 aside = along_chord - back * unit(last);
+      along_chord = squared_norm(aside) > 1e-12 ? unit(aside) : across(last);
+    }
+    out.push_back(from + chord * along_chord);
+    last = along_chord;
   }
   return out;
 }
@@ -162,8 +180,9 @@ class Growth {
     if (curls()) step_ = std::min(step_, scalp.curl_pitch / 24);
     if (scalp.comb_amount > 0) step_ = std::min(step_, std::max(scalp.comb_length, 1e-3 * scalp.length) / 8);
     step_ = std::max(step_, scalp.length / 4096);
-    // Tips that are drawn to others have a shorter way there; the rest is cut off.
-    steps_ = static_cast<std::size_t>(std::ceil((scalp.clumps > 0 ? 1.3 : 1.02) * scalp.length / step_));
+    // Chords are shorter than the way along the path, and tips that are drawn to others have a shorter way there; the
+    // rest is cut off.
+    steps_ = static_cast<std::size_t>(std::ceil((scalp.clumps > 0 ? 1.3 : 1.15) * scalp.length / step_));
   }
 
   Strands strands() {
@@ -185,10 +204,11 @@ class Growth {
       const double length = scalp_.length * (1 - scalp_.length_variation * draw(i, 0));
       if (!guides.empty()) gather(points, guide_paths[g], length);
       push_out(points);
-      points = cut_to(points, length);
       if (scalp_.root_depth > 0)
         points.insert(points.begin(), roots.positions[i] - scalp_.root_depth * roots.normals[i]);
-      grown[i] = with_segments(points, segments_of(hair_, length_of(points)));
+      const double whole = scalp_.root_depth + length;
+      const std::size_t segments = segments_of(hair_, whole);
+      grown[i] = equal_chords(points, segments, whole / static_cast<double>(segments));
     });
     Strands out;
     for (const std::vector<Vec3>& points : grown) add_strand(out, points);
@@ -216,12 +236,14 @@ class Growth {
     const Vec3 comb = comb_at(roots.positions[i]);
     const double clearance = 2 * radius_ + scalp_.lift * draw(i, 3);
     std::vector<Vec3> center{roots.positions[i]};
+    Vec3 before = first;
     for (std::size_t k = 0; k < steps_; ++k) {
       const double along = (static_cast<double>(k) + 0.5) * step_;
       const double w = scalp_.comb_amount * (scalp_.comb_length > 0 ? smooth_step(along / scalp_.comb_length) : 1);
       Vec3 direction = (1 - w) * first + w * comb;
       if (squared_norm(direction) < 1e-6) direction = direction + 0.1 * u;  // combed straight back into the scalp
-      center.push_back(center.back() + step_ * along_scalp(center.back(), unit(direction), along, clearance));
+      before = turned_at_most(before, along_scalp(center.back(), unit(direction), along, clearance));
+      center.push_back(center.back() + step_ * before);
     }
     if (!curls()) return center;
     return curled(center, 2 * pi * draw(phase_of, 4));
@@ -236,6 +258,18 @@ class Growth {
       direction = unit(direction + ((wanted - s.distance) / step_) * s.normal);
     }
     return direction;
+  }
+
+  /// The direction wanted, or as near to it as a step may turn. In a valley the scalp sends strands that are combed
+  /// into it from one side to the other: they would fold up there, more tightly than their segments can. They turn by
+  /// no more than a right angle in a segment.
+  Vec3 turned_at_most(const Vec3& before, const Vec3& wanted) const {
+    const double length = scalp_.length + scalp_.root_depth;
+    const double most = 0.5 * pi * step_ * static_cast<double>(segments_of(hair_, length)) / length;
+    const double cosine = dot(before, wanted);
+    if (most >= pi || cosine >= std::cos(most)) return wanted;
+    const Vec3 aside = wanted - cosine * before;
+    return std::cos(most) * before + std::sin(most) * (squared_norm(aside) > 1e-12 ? unit(aside) : across(before));
   }
 
   /// A helix about a path, which it leaves gradually at the root.
@@ -379,7 +413,15 @@ std::vector<std::size_t> spread_evenly(const std::vector<Vec3>& points, std::siz
 Roots place_roots(const ScalpSpec& scalp, std::int64_t seed) {
   const Bounds bounds = std::visit([](const auto& s) { return s.bounds(); }, scalp.shape);
   if (!bounds.bounded) refuse("a scalp without bounds has no area to grow on; intersect it with a box");
-  const SurfaceSampler surface(std::visit([](const auto& s) { return s.surface(); }, scalp.shape));
+  SurfaceMesh triangles = std::visit([](const auto& s) { return s.surface(); }, scalp.shape);
+  // Triangles of a mesh may lie within another of its parts, or face one across a gap too narrow to be sampled: there
+  // is no room for hair.
+  double room = 0;
+  if (const auto* mesh = std::get_if<Mesh>(&scalp.shape)) {
+    triangles.triangles.resize(mesh->solid().given);
+    room = 2 * mesh->field().spacing;
+  }
+  const SurfaceSampler surface(triangles);
   if (!(surface.area() > 0)) refuse("the scalp has no surface");
   const double size = norm(bounds.high - bounds.low);
   Mat<double, 3> to_region = Mat<double, 3>::identity();
@@ -395,12 +437,14 @@ Roots place_roots(const ScalpSpec& scalp, std::int64_t seed) {
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
       Vec3 p = surface.at(random, i, count);
       SurfacePoint<double, 3> s = nearest_to(scalp.shape, p);
+      if (room > 0 && std::abs(s.distance) > 0.5 * room) return;
       for (int k = 0; k < 8 && std::abs(s.distance) > 1e-13 * size; ++k) {
         p = p - s.distance * s.normal;
         s = nearest_to(scalp.shape, p);
       }
       all[i] = p;
-      good[i] = std::abs(s.distance) < 1e-3 * size && in_region(p);
+      good[i] = std::abs(s.distance) < 1e-3 * size && in_region(p) &&
+                (room == 0 || nearest_to(scalp.shape, p + room * s.normal).distance > 0.5 * room);
     });
     std::vector<Vec3> kept;
     for (std::size_t i = 0; i < count; ++i)

@@ -18,7 +18,7 @@ std::vector<NamedMesh> meshes_of(const Scene& scene) {
     add_all(object.name, object.shape);
     if (object.strands)
       if (const auto* scalp = std::get_if<ScalpSpec>(&object.strands->made.source)) {
-        add_all(object.name, scalp->shape);
+        if (scalp->has_shape) add_all(object.name, scalp->shape);  // else it is that of what it grows on
         if (scalp->region) add_all(object.name, scalp->region->shape);
       }
     if (!object.solid) continue;

@@ -220,6 +220,7 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
     if (!rules.skin.empty()) seed.drives.emplace_back(rules.skin[s]);
     curved = adder.add(points, radius) || curved;
     seed.start.push_back(static_cast<std::int32_t>(seed.x.size()));
+    seed.buried.push_back(0);
   }
   body.strands.end = static_cast<std::int32_t>(seed.start.size()) - 1;
   body.vertices.end = static_cast<std::int32_t>(seed.x.size());

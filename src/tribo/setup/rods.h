@@ -62,6 +62,9 @@ struct RodSeed {
   double blend_time = 1.0 / 24;  ///< [s]; 0: in every step
   std::vector<RodPairFriction> friction;
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
+  /// Of each strand, vertices from its root on that begin below the surface of a collider: they are in its follicle,
+  /// where no collider acts on them.
+  std::vector<std::int32_t> buried;
 
   // of vertices
   std::vector<Vec<double, 3>> x;  ///< at time 0 [m]

@@ -83,6 +83,12 @@ struct PlacedCollider {
     });
   }
 
+  /// The same for what moves with v: closer than `reach` and twice what it comes nearer in dt counts as beyond.
+  template <class Visit>
+  TRIBO_HD void each_ahead(const Vec<Real, D>& x, const Vec<Real, D>& v, Real dt, Real reach, const Visit& visit) const {
+    each_contact(x, reach + Real(2) * dt * sqrt(squared_norm(v - velocity_at(x))), visit);
+  }
+
   /// Whether a ball around x may touch what is forbidden to material, and to material that does not stick.
   TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
     return boundary != Boundary::sticky && meets(x, radius);
@@ -125,6 +131,10 @@ struct ColliderSpan {
   TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
     for (Index i = 0; i < count; ++i) data[i].each_contact(x, slack, visit);
   }
+  template <class Visit>
+  TRIBO_HD void each_ahead(const Vec<Real, D>& x, const Vec<Real, D>& v, Real dt, Real reach, const Visit& visit) const {
+    for (Index i = 0; i < count; ++i) data[i].each_ahead(x, v, dt, reach, visit);
+  }
   TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {
     for (Index i = 0; i < count; ++i)
       if (data[i].reaches(x, radius)) return true;
@@ -152,6 +162,12 @@ struct CollidersOf<Real, D, std::variant<S...>> {
       (at_once<S>([&](const auto& span) { span.each_contact(x, slack, visit); }), ...);
       if (has_others()) visit_others(x, slack, shared_call<void(const Contact<Real, D>&)>(visit));
     }
+    template <class Visit>
+    TRIBO_HD void each_ahead(const Vec<Real, D>& x, const Vec<Real, D>& v, Real dt, Real reach,
+                             const Visit& visit) const {
+      (at_once<S>([&](const auto& span) { span.each_ahead(x, v, dt, reach, visit); }), ...);
+      if (has_others()) visit_ahead(x, v, dt, reach, shared_call<void(const Contact<Real, D>&)>(visit));
+    }
     /// Velocity a grid node at x may have after its contacts, one after the other.
     TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
       each_contact(x, slack, [&](const Contact<Real, D>& contact) { v = contact.constrain(v); });
@@ -178,6 +194,11 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     template <class Visit>
     TRIBO_OUTLINED void visit_others(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
       (later<S>([&](const auto& span) { span.each_contact(x, slack, visit); }), ...);
+    }
+    template <class Visit>
+    TRIBO_OUTLINED void visit_ahead(const Vec<Real, D>& x, const Vec<Real, D>& v, Real dt, Real reach,
+                                    const Visit& visit) const {
+      (later<S>([&](const auto& span) { span.each_ahead(x, v, dt, reach, visit); }), ...);
     }
     TRIBO_OUTLINED bool others_reach(const Vec<Real, D>& x, Real radius) const {
       bool result = false;
@@ -323,7 +344,9 @@ using Colliders = CollidersOf<Real, D, Shape<double>>;
   keyword template bool Colliders<Real, D>::View::others_meet(const Vec<Real, D>&, Real) const;                 \
   keyword template Vec<Real, D> Colliders<Real, D>::View::pushed_out_of_others(Vec<Real, D>, Real, Real) const; \
   keyword template void Colliders<Real, D>::View::visit_others(                                                 \
-      const Vec<Real, D>&, Real, const SharedCall<void(const Contact<Real, D>&)>&) const;
+      const Vec<Real, D>&, Real, const SharedCall<void(const Contact<Real, D>&)>&) const;                       \
+  keyword template void Colliders<Real, D>::View::visit_ahead(                                                  \
+      const Vec<Real, D>&, const Vec<Real, D>&, Real, Real, const SharedCall<void(const Contact<Real, D>&)>&) const;
 TRIBO_OUTLINED_COLLIDERS(extern, float, 2)
 TRIBO_OUTLINED_COLLIDERS(extern, float, 3)
 TRIBO_OUTLINED_COLLIDERS(extern, double, 2)

@@ -58,6 +58,7 @@ struct RodMesh {
   bool twisted = false;       ///< any body is
   double stable_rate = 0;     ///< one over the longest step that stretching and bending allow explicitly [1/s]
   Array<Index> start;         ///< of each strand, and one past the last vertex
+  Array<Index> buried;  ///< of each strand, vertices from its root on that no collider acts on; RodSeed::buried
   Array<Index> vertex_strand;
   Array<Index> slot;  ///< of each vertex in arrays by rows: lanes of a group x row + lane
   Array<Index> strand_body;

@@ -8,6 +8,7 @@
 #include "../io/scratch.h"
 #include "../mesh/make_mesh.h"
 #include "tribo/colliders/all.h"
+#include "tribo/mesh/curvature.h"
 #include "tribo/scene/read_shape.h"
 #include "tribo/scene/reader.h"
 
@@ -59,6 +60,61 @@ TEST(Mesh, ObstacleHasOneNormalAtItsEdges) {
   ASSERT_EQ(edge.size(), 1u);
   EXPECT_GT(edge[0].normal[0], 0.99);
   EXPECT_TRUE(contacts(mesh, {{0.52, 0.1, 0.2}}, false).empty());
+}
+
+/// However far ahead one looks, planes of walls do not reach beyond their ends: one wall before a face or beside an
+/// edge, two in a valley.
+TEST(Mesh, WallsEndWhereTheyDo) {
+  const auto ahead = [](const Mesh& mesh, const P& p) {
+    std::size_t count = 0;
+    mesh.each_contact(p, false, 0.3, [&](const SurfacePoint<double, 3>& s) {
+      EXPECT_NEAR(s.distance, mesh.nearest(p).distance, 0.02);
+      ++count;
+    });
+    return count;
+  };
+  const Mesh box = mesh_of(make_box(1, 1, 1), 0.02);
+  for (const double y : {0.3, 0.44, 0.47, 0.49}) EXPECT_EQ(ahead(box, {{0.53, y, 0.2}}), 1u) << y;
+  const Mesh stairs = mesh_of(joined(make_box(1, 1, 1), make_box(1, 1, 1), {{0.5, 1, 0}}), 0.02);
+  EXPECT_EQ(ahead(stairs, {{-0.04, 0.54, 0}}), 2u);
+  EXPECT_EQ(ahead(stairs, {{-0.04, 1.46, 0}}), 1u);
+}
+
+/// A mesh says how it bends, and is sampled more finely where hair asks for it, unless its scene says how.
+TEST(Mesh, IsRefined) {
+  const Solid ball = solid_from(make_ball(0.1, 4).polygons(), 1, "ball");
+  EXPECT_NEAR(surface_curvature(ball.mesh, 0.5), 10, 1);
+  EXPECT_NEAR(surface_curvature(ball.mesh, 0.9), 10, 2);
+  EXPECT_NEAR(surface_curvature(solid_from(make_box(1, 1, 1).polygons(), 1, "box").mesh, 0.2), 0, 1e-12);
+  Mesh mesh(ball, 0.05);
+  const Mesh copy = mesh;
+  mesh.refine(0.01);
+  mesh.refine(0.02);
+  EXPECT_EQ(mesh.wanted_spacing(), 0.01);
+  EXPECT_EQ(copy.wanted_spacing(), 0.01);
+  Mesh given(ball, 0.05, false);
+  given.refine(0.01);
+  EXPECT_EQ(given.wanted_spacing(), 0.05);
+}
+
+/// In a scene with hair, sqrt(8 r / k) within an eighth and a half of a segment.
+TEST(Mesh, IsSampledForHair) {
+  const Scratch scratch;
+  write_bytes(scratch / "ball.obj", as_obj(make_ball(0.1, 4)));
+  const auto spacing = [&](double radius, int segments, const char* more) {
+    const Scene scene = parse_scene(
+        R"({"tribo": 1, "duration": 1, "grid": {"dx": 0.1}, "objects": [{"type": "hair", "on": "ball", "radius": )" +
+            number_text(radius) + R"(, "segments": )" + std::to_string(segments) +
+            R"(, "strands": {"scalp": {"length": 0.08}}}], "colliders": [{"name": "ball", "shape": {"mesh": {"file":
+            "ball.obj")" +
+            more + "}}}]}",
+        scratch / "scene.json");
+    return std::get<Mesh>(scene.colliders[0].shape).wanted_spacing();
+  };
+  EXPECT_NEAR(spacing(1e-6, 20, ""), std::sqrt(8e-6 / 10), 5e-5);
+  EXPECT_DOUBLE_EQ(spacing(1e-4, 20, ""), 0.002);   // half of 4 mm
+  EXPECT_DOUBLE_EQ(spacing(1e-8, 20, ""), 0.0005);  // an eighth
+  EXPECT_DOUBLE_EQ(spacing(1e-4, 20, R"(, "resolution": 0.03)"), 0.03);
 }
 
 TEST(Mesh, SurfaceIsItsTrianglesWithCreases) {
@@ -125,13 +181,13 @@ TEST(Mesh, ThatHasChangedIsRefusedUnlessACopyIsKept) {
 
 TEST(Mesh, MistakesNameSceneAndFile) {
   const Scratch scratch;
-  PolygonMesh open = make_box(2, 2, 2);
-  open.faces.pop_back();
-  write_bytes(scratch / "open.obj", as_obj(open));
+  PolygonMesh sheet = make_box(2, 2, 2);
+  sheet.faces.resize(1);
+  write_bytes(scratch / "sheet.obj", as_obj(sheet));
   write_bytes(scratch / "box.obj", as_obj(make_box(2, 2, 2)));
   const std::string file = scratch / "scene.json";
-  EXPECT_TRUE(contains(said(scene_with(R"("open.obj")"), file),
-                       "/colliders/0/shape/mesh: " + (scratch / "open.obj") + ": is not closed: 4 edges belong"));
+  EXPECT_TRUE(contains(said(scene_with(R"("sheet.obj")"), file),
+                       "/colliders/0/shape/mesh: " + (scratch / "sheet.obj") + ": encloses no volume"));
   EXPECT_TRUE(contains(said(scene_with(R"("none.obj")"), file), "there is no such file"));
   EXPECT_TRUE(contains(said(scene_with(R"("")"), file), "expected the name of a mesh file"));
   EXPECT_TRUE(contains(said(scene_with(R"({"file": "box.obj", "scale": 0})"), file), "/scale: expected a number > 0"));

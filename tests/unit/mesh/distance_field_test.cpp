@@ -179,6 +179,15 @@ TEST(DistanceField, OverlappingPartsAreOneSolid) {
   }
 }
 
+/// Inside, the distance is that to the outside, not to what parts have within each other.
+TEST(DistanceField, OverlappingPartsHaveOneDepth) {
+  const PolygonMesh two = joined(make_ball(0.5, 4), make_ball(0.5, 4), {{0.4, 0, 0}});
+  const DistanceField field = sample_distance(solid_from(two.polygons(), 1, "balls"), 0.02);
+  // As far inside as this samples are 8 cells apart. The first ball ends at 0.5.
+  for (const double x : {0.45, 0.5, 0.55})
+    EXPECT_NEAR(view(field).nearest(P{{x, 0, 0}}).distance, x - 0.9, 0.1) << x;
+}
+
 TEST(DistanceField, MemoryIsBounded) {
   const Solid solid = solid_from(make_ball(1, 3).polygons(), 1, "ball");
   const DistanceField fine = sample_distance(solid, 0.02);

@@ -107,6 +107,35 @@ TEST(MeshReaders, TouchingAndCollapsedPartsAreNoMistake) {
   EXPECT_EQ(left.notes[0], "1 face without an area left out");
 }
 
+/// Holes are closed and said, whichever way the faces around them look; triangles of the file come first.
+TEST(Solid, HolesAreClosed) {
+  PolygonMesh box = make_box(1, 1, 2);
+  box.faces.pop_back();
+  box.faces.pop_back();
+  std::reverse(box.faces[0].begin(), box.faces[0].end());
+  const Solid closed = solid_from(box.polygons(), 1, "box");
+  EXPECT_NEAR(closed.volume, 2, 1e-12);
+  EXPECT_EQ(closed.given, 8u);
+  EXPECT_EQ(closed.mesh.triangles.size(), 16u);  // fans of four
+  ASSERT_EQ(closed.notes.size(), 2u);
+  EXPECT_EQ(closed.notes[0].substr(0, 47), "is open: 2 holes of up to 1.41 m closed by flat");
+
+  // Of a single triangle; and two that meet in a corner.
+  PolygonMesh ball = make_ball(1, 2);
+  const double whole = solid_from(ball.polygons(), 1, "ball").volume;
+  ball.faces.pop_back();
+  const Solid mended = solid_from(ball.polygons(), 1, "ball");
+  EXPECT_DOUBLE_EQ(mended.volume, whole);
+  EXPECT_EQ(mended.mesh.triangles.size(), mended.given + 1);
+  const int corner = ball.faces[0][0];
+  int left_out = 0;
+  std::erase_if(ball.faces, [&](const std::vector<int>& face) {
+    const bool meets = std::find(face.begin(), face.end(), corner) != face.end();
+    return meets && left_out++ % 2 == 0;
+  });
+  EXPECT_NEAR(solid_from(ball.polygons(), 1, "ball").volume, whole, 0.02 * whole);
+}
+
 struct Broken {
   const char* what;
   std::string bytes;
@@ -122,11 +151,6 @@ std::vector<Broken> broken_files() {
     const std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return text.replace(at, from.size(), to);
-  };
-  const auto open_box = [&] {
-    PolygonMesh open = box;
-    open.faces.pop_back();
-    return as_obj(open);
   };
   const auto walled_in = [&] {  // two boxes side by side that share one wall instead of having two there
     PolygonMesh rooms = joined(box, box, {{2, 0, 0}});
@@ -159,9 +183,7 @@ std::vector<Broken> broken_files() {
       {"obj index too negative", with(obj, "f 1 2", "f -9 2"), "a.obj", "a.obj:11: the face refers to vertex -9"},
       {"obj index a word", with(obj, "f 1 2", "f one 2"), "a.obj", "a.obj:11: expected the number of a vertex"},
       {"obj face of two corners", with(obj, "f 1 2 4 3", "f 1 2"), "a.obj", "a.obj:11: a face of 2 corners"},
-      {"open", open_box(), "a.obj",
-       "a.obj: is not closed: 4 edges belong to one face only; the first is that of face 1 from (-1, -1, 1) to "
-       "(-1, 1, 1)"},
+      {"a sheet", as_obj({{{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}}, {{0, 1, 2}}}), "a.obj", "encloses no volume"},
       {"edge of three faces", walled_in(), "a.obj", "is not the surface of a solid: the edge of face"},
       {"walls thrice", three_wings(), "a.obj", "do not face in pairs"},
       {"flat", as_obj({{{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}}, {{0, 1, 2}, {2, 1, 0}}}), "a.obj",

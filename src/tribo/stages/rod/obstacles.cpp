@@ -30,6 +30,7 @@ struct FindObstacles {
   FieldView<const Real, 3> x, v, v_start;
   const Real* inverse_mass;
   const Real* radius;
+  const Index *start, *buried;
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
   typename Colliders<Real, 3>::View colliders;
   Real lost, dt;
@@ -39,18 +40,19 @@ struct FindObstacles {
 
   TRIBO_HD void operator()(Index i) const {
     count[i] = hit[i] = 0;
-    if (!(inverse_mass[i] > Real(0)) || (among != nullptr && among[vertex_strand[i]] == 0)) return;
+    const Index strand = vertex_strand[i];
+    if (!(inverse_mass[i] > Real(0)) || (among != nullptr && among[strand] == 0)) return;
+    if (i - start[strand] < buried[strand]) return;
     const Vec<Real, 3> at = vector_at(x, i), moves = vector_at(v, i);
     const Real r = radius[i];
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
-    colliders.each_contact(at, r + lost, [&](const Contact<Real, 3>& contact) {
+    colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
       if (contact.nozzle) return;  // is there for particles
       const Real gap = contact.distance - r;
       if (gap < -lost) return;
       const Vec<Real, 3> relative = moves - contact.velocity;
-      if (gap > r + Real(2) * dt * sqrt(squared_norm(relative))) return;
       int slot = found;
       while (slot > 0 && nearest[slot - 1] > gap) --slot;
       if (slot >= obstacles_each) return;
@@ -336,10 +338,10 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   o.hit.resize_discard(n);
   o.touched.resize_discard(mesh.strands);
   parallel_for(ex, obstacles_label, n,
-               FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(), mesh.radius.data(),
-                                   mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr, colliders,
-                                   static_cast<Real>(lost), static_cast<Real>(dt), o.obstacle.data(), o.count.data(),
-                                   o.hit.data()});
+               FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
+                                   mesh.radius.data(), mesh.start.data(), mesh.buried.data(), mesh.vertex_strand.data(),
+                                   among != nullptr ? among->data() : nullptr, colliders, static_cast<Real>(lost),
+                                   static_cast<Real>(dt), o.obstacle.data(), o.count.data(), o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
   return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});

@@ -194,6 +194,7 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
     for (Index s = seed.bodies[b].strands.begin; s < seed.bodies[b].strands.end; ++s)
       strand_body[static_cast<std::size_t>(s)] = static_cast<Index>(b);
   send(mesh.start, seed.start.size(), [&](std::size_t s) { return seed.start[s]; });
+  send(mesh.buried, strands, [&](std::size_t s) { return seed.buried[s]; });
   copy_to_device(ex, vertex_strand.data(), mesh.vertex_strand, mesh.vertices);
   copy_to_device(ex, strand_body.data(), mesh.strand_body, mesh.strands);
   copy_to_device(ex, groups.data(), mesh.group, mesh.groups);
