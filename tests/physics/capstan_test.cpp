@@ -34,7 +34,7 @@ TYPED_TEST(CapstanOf, ATurningDrumWindsTheRope) {
   EXPECT_NEAR((world.risen() - start) / (world.time - since), speed, -0.02 * speed);
 }
 
-// It slides off where its friction is not enough even to turn with the drum, and gains nothing by it.
+// Weights that fall into a slack cord tighten it at a blow, which sweeps do not settle: what they leave takes energy, too.
 TYPED_TEST(CapstanOf, StartedSlackItGainsNoEnergy) {
   Capstan one{0.2, 1.5, 1e-3};
   one.load = 0.9;
