@@ -485,6 +485,22 @@ TRIBO_HD void substitute_back(const StrandPack<Real>& pack, typename BackPipe<Re
     finish(pack, i, sweep.next(f, {{n[factor_numbers], n[factor_numbers + 1], n[factor_numbers + 2]}}));
   }
 }
+/// Rows of the matrix that are kept in memory, for elimination and the way back.
+template <class Real>
+struct KeptRows {
+  const Real* chain;
+  template <class Put>
+  TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+    put.row(0, chain, chain_numbers, row, chain_numbers);
+  }
+};
+template <class Real>
+using KeptPipe = RowPipe<Real, chain_numbers, KeptRows<Real>>;
+template <class Real>
+union KeptMemory {
+  typename KeptPipe<Real>::Memory forward;
+  typename BackPipe<Real>::Memory back;
+};
 /// To the rows themselves, for whoever wants them by vertices.
 template <class Real>
 struct PutSolution {

@@ -150,18 +150,8 @@ struct SolveHeld {
   Real* factor;
   Real* solution;
 
-  struct Rows {
-    const Real* chain;
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
-      put.row(0, chain, chain_numbers, row, chain_numbers);
-    }
-  };
-  using Pipe = RowPipe<Real, chain_numbers, Rows>;
-  union Memory {
-    typename Pipe::Memory forward;
-    typename BackPipe<Real>::Memory back;
-  };
+  using Pipe = KeptPipe<Real>;
+  using Memory = KeptMemory<Real>;
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (!pack.has_some(touched)) return;
@@ -175,7 +165,7 @@ struct SolveHeld {
  private:
   template <int Springs>
   TRIBO_HD void eliminate_rows(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
-    const Rows list{chain};
+    const KeptRows<Real> list{chain};
     const Index count = pack.rows();
     Pipe pipe(memory, list, pack, count - 1, -1, count);
     ChainOf<T, HeldRest> elimination;

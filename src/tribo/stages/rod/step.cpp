@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tribo/exec/joins.h"
 #include "tribo/stages/rod/chain.h"
 #include "tribo/stages/rod/stretch.h"
 #include "tribo/stages/spin.h"
@@ -585,18 +586,8 @@ struct EliminateStrands {
   Real* factor;
   Real* solution;
 
-  struct Rows {
-    const Real* chain;
-    template <class Put>
-    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
-      put.row(0, chain, chain_numbers, row, chain_numbers);
-    }
-  };
-  using Pipe = RowPipe<Real, chain_numbers, Rows>;
-  union Memory {
-    typename Pipe::Memory forward;
-    typename BackPipe<Real>::Memory back;
-  };
+  using Pipe = KeptPipe<Real>;
+  using Memory = KeptMemory<Real>;
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (guesses != nullptr && guesses[pack.group.first_strand + pack.lane] != StretchGuess::wrong) return;
@@ -610,7 +601,7 @@ struct EliminateStrands {
  private:
   template <int Springs>
   TRIBO_HD void eliminate_rows(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
-    const Rows list{chain};
+    const KeptRows<Real> list{chain};
     const Index count = pack.rows();
     Pipe pipe(memory, list, pack, count - 1, -1, count);
     Chain<T> elimination;
@@ -694,9 +685,6 @@ struct WeighStretch {
 struct IsWrong {
   const StretchGuess* guesses;
   TRIBO_HD Index operator()(Index s) const { return guesses[s] == StretchGuess::wrong ? 1 : 0; }
-};
-struct Sum {
-  TRIBO_HD Index operator()(Index a, Index b) const { return a + b; }
 };
 template <class Real>
 struct PutGuess {
@@ -1006,7 +994,7 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
       for_each_team<typename Weigh::Scratch>(ex, "rods", mesh.strands,
                                              Weigh{forces, shape, mesh.start.data(), mesh.slot.data(), view(now.v),
                                                    view(kept.guess), work.guesses.data()});
-      return reduce(ex, "rods", mesh.strands, Index{0}, IsWrong{kept.guesses.data()}, Sum{}) > 0;
+      return reduce(ex, "rods", mesh.strands, Index{0}, IsWrong{kept.guesses.data()}, Plus<Index>{}) > 0;
     };
     solve(std::false_type{});
     bool wrong = forces.implicit && weigh(std::false_type{});
