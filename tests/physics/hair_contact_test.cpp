@@ -182,6 +182,50 @@ TEST(HairContact, HookedStrandsHold) {
       }
 }
 
+/// Layers of strands across each other that lie on a floor, the lowest first.
+std::string crib(const char* precision, int layers, double weight, const std::string& contact = "{}") {
+  Strands strands;
+  for (int layer = 0; layer < layers; ++layer)
+    for (int k = 0; k < 4; ++k) {
+      std::vector<Vec<double, 3>> points;
+      for (int i = 0; i <= 8; ++i) {
+        // Crossings are at the middles of segments, and nowhere near in the next layer but one.
+        const double along = 1.25e-3 * (i - 4), aside = 2.5e-3 * (k - 1.5) + 0.4e-3 * (layer % 4), y = 1.02e-4 * (2 * layer + 1);
+        points.push_back(layer % 2 == 0 ? Vec<double, 3>{{along, y, aside}} : Vec<double, 3>{{aside, y, along}});
+      }
+      add_strand(strands, points, std::vector<double>(points.size(), 1e-4));
+    }
+  return fmt::format(
+      R"({{"tribo": 1, "fps": 500, "duration": 1, "grid": {{"dx": 0.004}}, "time": {{"dt_max": 5e-5}}, "precision": "{}",
+           "gravity": [0, {}, 0], "strand_contact": {},
+           "objects": [{{"name": "crib", "type": "hair", "roots": "free", "friction": 0.5, "strands": {{"file": "{}"}}}}],
+           "colliders": [{{"shape": {{"half_space": [0, 1, 0]}}, "friction": 0.5}}]}})",
+      precision, -9.81 * weight, contact, in_file(strands, "crib.ply"));
+}
+
+/// Promise: strands that are pressed together in many layers keep their thickness for as long as they are pressed, with
+/// no more than what kept them apart in the step before and one round about that: the pile neither sinks nor costs more
+/// the longer it lies.
+TEST(HairContact, PressedLayersKeepTheirThickness) {
+  constexpr int layers = 8;
+  for (const char* precision : {"float", "double"})
+    for (const double weight : {1.0, 100.0}) {
+      Simulation simulation = simulate(crib(precision, layers, weight, R"({"grid": {"on": false}})"));
+      std::int64_t missed = 0, rounds = 0, steps = 0;
+      double lowest = 1;
+      for (int frame = 0; frame < 40; ++frame) {
+        missed += frames(simulation, 1);
+        if (frame >= 20) rounds += simulation.progress().strands.rounds, steps += simulation.progress().substeps;
+        double top = 0;
+        const Points x = state_column(simulation, "rod.x");
+        for (const Vec<double, 3>& one : x) top = std::max(top, one[1]);
+        lowest = std::min(lowest, top);
+      }
+      std::printf("%s %g: missed %d rounds %d steps %d lowest %g of %g\n", precision, weight, int(missed), int(rounds), int(steps), lowest, 1e-4 * (2 * layers - 1));
+      EXPECT_EQ(missed, 0) << precision << ", " << weight;
+    }
+}
+
 /// Promise: momentum is exchanged, not lost: free bundles that meet keep theirs.
 TEST(HairContact, KeepsMomentum) {
   std::string text = crossed_bundles("{}", 2, 0.002, R"("gravity": [0, 0, 0], "precision": "double",)");

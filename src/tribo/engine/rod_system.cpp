@@ -108,6 +108,7 @@ void RodSystem<Real>::undo(Exec& ex) {
 template <class Real>
 void RodSystem<Real>::finish(Exec& ex, double dt) {
   pushed_ = false;
+  keep_pressed(ex, mesh, dt, collisions.work, state.pressed);
   move_rods(ex, mesh, dt, state, work);
   constexpr double forgotten = 0.9;
   state.closing = std::max(closing_, forgotten * state.closing);
@@ -153,7 +154,8 @@ template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() + bundle.bytes() +
                     obstacles.bytes() + state.x.bytes() + state.x_tail.bytes() + state.v.bytes() +
-                    state.director.bytes() + state.twist.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
+                    state.director.bytes() + state.twist.bytes() + state.pressed.segments.bytes() +
+                    state.pressed.force.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
                     mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction})

@@ -120,6 +120,9 @@ std::uint64_t Solver<Real, D>::state_hash() {
     each_column(rods_.state, [&](const char*, auto& field) {
       for (const auto& array : field.c) hash = hash_items(exec_, array.data(), rods_.state.count, hash);
     });
+    const PressedPairs<Real>& pressed = rods_.state.pressed;
+    for (const auto& array : pressed.segments.c) hash = hash_items(exec_, array.data(), pressed.count, hash);
+    for (const auto& array : pressed.force.c) hash = hash_items(exec_, array.data(), pressed.count, hash);
   }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
     const double drift = bundle.drift();
@@ -164,6 +167,8 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
     const double steps[3] = {rods_.state.pace, rods_.state.calm, rods_.state.closing};
     visit("rod.steps", DType::f64, 3, steps);
     each_column(rods_.state, [&](const char* name, auto& field) { show(rods_.state.count, name, field); });
+    show(rods_.state.pressed.count, "rod.pressed", rods_.state.pressed.segments);
+    show(rods_.state.pressed.count, "rod.pressed_force", rods_.state.pressed.force);
   }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
     const double drift = bundle.drift();
@@ -230,6 +235,10 @@ void Solver<Real, D>::load(const Container& checkpoint) {
     rods_.state.calm = steps[1];
     rods_.state.closing = steps[2];
     each_column(rods_.state, [&](const char* name, auto& field) { take(rods_.state.count, name, field); });
+    PressedPairs<Real>& pressed = rods_.state.pressed;
+    pressed.count = static_cast<Index>(expect_array<Index>(checkpoint, "rod.pressed.0", -1).size());
+    take(pressed.count, "rod.pressed", pressed.segments);
+    take(pressed.count, "rod.pressed_force", pressed.force);
   }
   if (RodBundle<Real>& bundle = rods_.bundle; !bundle.empty()) {
     bundle.each_saved_column([&](const char* name, auto& field) { take(bundle.count(), name, field); });

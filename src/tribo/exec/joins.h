@@ -5,7 +5,7 @@
 #include "tribo/exec/macros.h"
 
 /// \file
-/// How reductions and scans put two values together.
+/// How reductions, scans and teams put values together.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -25,5 +25,22 @@ struct LargerOrNan {
     return b <= a ? a : b;
   }
 };
+
+/// The sum of what the threads of a team have, to all of them, always in the same order. `parts` is memory of the team
+/// for one of each thread.
+template <class Team, class Sum>
+TRIBO_HD Sum sum_of_team(const Team& team, Sum own, Sum* parts) {
+  if constexpr (Team::size > 1) {
+    parts[team.rank()] = own;
+    team.barrier();
+    for (int half = Team::size / 2; half > 0; half /= 2) {
+      if (team.rank() < half) parts[team.rank()].add(parts[team.rank() + half]);
+      team.barrier();
+    }
+    own = parts[0];
+    team.barrier();
+  }
+  return own;
+}
 
 }  // namespace tribo::TRIBO_BACKEND

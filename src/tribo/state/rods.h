@@ -12,6 +12,14 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// What kept segments apart that are pressed together, by rising pairs; see stages/rod/pressed.h.
+template <class Real>
+struct PressedPairs {
+  Field<Index, 2> segments;
+  Field<Real, 3> force;  ///< on the first of them [N]
+  Index count = 0;
+};
+
 /// Vertices of all strands, in the order of the seed: they are never sorted.
 template <class Real>
 struct RodState {
@@ -28,6 +36,7 @@ struct RodState {
   double pace = 0;       ///< last step but for frames' ends; the next is alike if it may [s]
   double calm = 1e3;     ///< what the last step that contact made shorter came to, and more with every step since [s]
   double closing = 0;    ///< how fast what touched came, less with every step since [m/s]
+  PressedPairs<Real> pressed;  ///< in the last step
 
   static constexpr auto columns() {
     return std::tuple{NamedColumn{"rod.x", &RodState::x}, NamedColumn{"rod.x_tail", &RodState::x_tail},

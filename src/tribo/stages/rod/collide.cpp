@@ -11,6 +11,7 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   StrandContactWork<Real>& work = collisions.work;
   if (rules.count_grid) report.missed_grid = find_crossings(ex, mesh, state, dt, work.pads, collisions.crossings);
   work.pair_count = 0;
+  work.all_chosen = true;
   if (rules.form != ImpulseForm::none) {
     segment_compliance(ex, mesh, rods);
     work.pair_count = find_proximity(ex, rules.proximity, mesh, state, dt, work.pads, work.pairs);
@@ -26,6 +27,8 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   if (!safe_guarded && !rules.count_missed) return report;
   FailSafeRules rounds = rules.rounds;
   if (!safe_guarded) rounds.rounds = 0;
+  // Accumulated impulses would give again what they have in the step before.
+  rounds.recalls = rules.form == ImpulseForm::plain;
   const FailSafeReport safe = prevent_crossings(ex, rounds, mesh, dt, state, rods, work, collisions.crossings, holder);
   report.missed_pairs = safe.before;
   report.missed = safe.after;

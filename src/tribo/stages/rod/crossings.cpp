@@ -91,27 +91,48 @@ struct MarkPinched {
   const StrandPair<Real>* pairs;
   VertexPositions<Real> x;
   FieldView<const Real, 3> v;
-  const Real* radius;
+  const Real *radius, *length;
+  const Index* vertex_strand;
   double dt;
   Index* mark;
 
   TRIBO_HD void operator()(Index k) const {
     const StrandPair<Real>& p = pairs[k];
     const double a = static_cast<double>(p.a), b = static_cast<double>(p.b);
-    const Vec3 origin = x(p.first);
-    const Vec3 p1 = x(p.first + 1) - origin, q = x(p.second) - origin, q1 = x(p.second + 1) - origin;
-    const double now = sqrt(squared_norm(a * p1 - q - b * (q1 - q)));
     const double thick = 0.5 * ((1 - a) * radius_of(p.first) + a * radius_of(p.first + 1) +
                                 (1 - b) * radius_of(p.second) + b * radius_of(p.second + 1));
-    const Vec3 start = move(p.first), next = q + move(p.second);
-    const ClosestPoints then =
-        closest_points(start, p1 + move(p.first + 1) - start, next, q1 + move(p.second + 1) - next);
-    mark[k] = sqrt(squared_norm(then.gap)) < 0.98 * min(now, thick) ? 1 : 0;
+    const Vec3 origin = x(p.first);
+    const double then = distance(p.first, p.second, origin, dt);
+    mark[k] = then < 0.98 * thick && then < 0.98 * distance(p.first, p.second, origin, 0) ? 1 : 0;
   }
 
  private:
   TRIBO_HD double radius_of(Index i) const { return static_cast<double>(radius[i]); }
-  TRIBO_HD Vec3 move(Index i) const { return dt * vertex_velocity(v, i); }
+  /// Of strands, here. Where one slides over a joint of the other, it comes nearer to the segment it slides to; to the
+  /// strand it does not.
+  TRIBO_HD double distance(Index i, Index j, const Vec3& origin, double after) const {
+    const ClosestPoints own = closest(i, j, origin, after);
+    double least = squared_norm(own.gap);
+    const bool same = vertex_strand[i] == vertex_strand[j] && abs(j - i) <= 3;  // too near to be looked at
+    const Index i2 = same ? i : next_to(i, own.a), j2 = same ? j : next_to(j, own.b);
+    if (i2 != i) least = min(least, squared_norm(closest(i2, j, origin, after).gap));
+    if (j2 != j) least = min(least, squared_norm(closest(i, j2, origin, after).gap));
+    if (i2 != i && j2 != j) least = min(least, squared_norm(closest(i2, j2, origin, after).gap));
+    return sqrt(least);
+  }
+  TRIBO_HD ClosestPoints closest(Index i, Index j, const Vec3& origin, double after) const {
+    const Vec3 p = at(i, origin, after), q = at(j, origin, after);
+    return closest_points(p, at(i + 1, origin, after) - p, q, at(j + 1, origin, after) - q);
+  }
+  TRIBO_HD Vec3 at(Index i, const Vec3& origin, double after) const {
+    return (x(i) - origin) + after * vertex_velocity(v, i);
+  }
+  /// The segment beyond the end that a point is at.
+  TRIBO_HD Index next_to(Index i, double a) const {
+    if (a >= 1 && length[i + 1] > Real(0)) return i + 1;
+    if (a <= 0 && i > 0 && length[i - 1] > Real(0)) return i - 1;
+    return i;
+  }
 };
 
 template <class Real>
@@ -123,6 +144,8 @@ void find_pinched(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& sta
                                  {view(state.x), view(state.x_tail)},
                                  view(state.v),
                                  mesh.radius.data(),
+                                 mesh.length.data(),
+                                 mesh.vertex_strand.data(),
                                  dt,
                                  work.active.data()});
   work.pinched_count = pairs > 0 ? list_marked(ex, crossings_label, work.active, pairs, work.pinched) : 0;
@@ -155,6 +178,8 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
                                  RodState<Real>& state, RodWorkspace<Real>& rods, StrandContactWork<Real>& work,
                                  Array<Crossing<Real>>& crossings, StrandHolder<Real>* holder) {
   FailSafeReport report;
+  const bool pressed = rules.rounds > 0 && rules.recalls && recall_pressed(ex, mesh, dt, state, rods, work) > 0;
+  if (pressed) settle_impulses(ex, rules.iterations, true, mesh, state, rods, work, holder);
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   if (rules.rounds == 0) return report;
   const Index near = work.pair_count;
@@ -178,6 +203,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
     if (!pushed) break;
     find_pinched(ex, mesh, state, dt, near, work);
   }
+  if (pressed) ++report.rounds;
   return report;
 }
 

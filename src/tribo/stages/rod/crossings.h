@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tribo/stages/rod/impulses.h"
+#include "tribo/stages/rod/pressed.h"
 
 /// \file
 /// Segments that pass through each other within a step, found by the cubic of coplanarity (theory E.12), counted, and
@@ -111,6 +111,7 @@ struct FailSafeRules {
   int sliding_rounds = 4;
   int pinched_rounds = 8;  ///< for pairs that only come nearer
   int iterations = 5;  ///< in each round: fewer cost less where one pair is in trouble, more where many are
+  bool recalls = true;  ///< begins with what kept pairs apart in the step before
 };
 struct FailSafeReport {
   CrossingCount before, after;

@@ -144,6 +144,13 @@ struct MarkActive {
   }
 };
 template <class Real>
+struct MarkGiven {
+  PairChoice choice;
+  const PairImpulse<Real>* impulse;
+  Index* active;
+  TRIBO_HD void operator()(Index c) const { active[choice(c)] = impulse[choice(c)].normal > Real(0) ? 1 : 0; }
+};
+template <class Real>
 struct CountActive {
   const Index *start, *incident, *active;
   const PairImpulse<Real>* impulse;
@@ -409,12 +416,6 @@ struct ActiveOf {
 };
 constexpr const char* impulses_label = "strand impulses";
 
-int bits_of(Index values) {
-  int bits = 1;
-  while (bits < 31 && (Index{1} << bits) < values) ++bits;
-  return bits;
-}
-
 template <class Real>
 PairChoice choice_of(const StrandContactWork<Real>& work) {
   if (work.all_chosen) return {nullptr, work.pair_count};
@@ -449,18 +450,44 @@ void list_incident(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>&
                MarkInvolved{mesh.start.data(), work.incident_start.data(), work.involved.data()});
 }
 
-/// Each iteration is begun by `lead` and ended by `hold`.
-template <class Real, class Lead, class Hold>
-int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodMesh<Real>& mesh, RodState<Real>& state,
-            RodWorkspace<Real>& rods, StrandContactWork<Real>& work, const Lead& lead, const Hold& hold) {
-  const RodState<Real>& now = state;
-  const PairChoice choice = choice_of(work);
+template <class Real>
+void make_room(const RodMesh<Real>& mesh, StrandContactWork<Real>& work) {
   work.active.resize_discard(work.pair_count);
   work.segment_active.resize_discard(mesh.vertices);
   work.strand_active.resize_discard(mesh.strands);
   work.push.resize_discard(mesh.vertices);
   work.felt.resize_discard(mesh.vertices);
   work.vertex_impulse.resize_discard(mesh.vertices);
+}
+/// How many pairs push each segment and strand, and how much, of those that are active.
+template <class Real>
+void count_active(Exec& ex, const RodMesh<Real>& mesh, StrandContactWork<Real>& work) {
+  parallel_for(ex, impulses_label, mesh.vertices,
+               CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
+                                 work.impulse.data(), work.segment_active.data(), view(work.push)});
+  for_each_team<typename PushOfStrand<Real>::Scratch>(
+      ex, impulses_label, mesh.strands,
+      PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
+                         view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
+}
+/// Their J on velocities.
+template <class Real>
+void push_strands(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& rods,
+                  StrandContactWork<Real>& work) {
+  parallel_for(ex, impulses_label, mesh.vertices,
+               GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(),
+                                   work.incident_start.data(), work.incident.data(), work.segment_active.data(),
+                                   view(work.vertex_impulse)});
+  solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
+}
+
+/// Each iteration is begun by `lead` and ended by `hold`.
+template <class Real, class Lead, class Hold>
+int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodMesh<Real>& mesh, RodState<Real>& state,
+            RodWorkspace<Real>& rods, StrandContactWork<Real>& work, const Lead& lead, const Hold& hold) {
+  const RodState<Real>& now = state;
+  const PairChoice choice = choice_of(work);
+  make_room(mesh, work);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
                                 mesh.vertex_strand.data(),  view(std::as_const(work.felt)),
                                 mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
@@ -473,13 +500,7 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodM
       if (iteration > 0) hold();
       return iteration;
     }
-    parallel_for(ex, impulses_label, mesh.vertices,
-                 CountActive<Real>{work.incident_start.data(), work.incident.data(), work.active.data(),
-                                   work.impulse.data(), work.segment_active.data(), view(work.push)});
-    for_each_team<typename PushOfStrand<Real>::Scratch>(
-        ex, impulses_label, mesh.strands,
-        PushOfStrand<Real>{mesh.start.data(), work.segment_active.data(), work.coupling.data(),
-                           view(std::as_const(work.push)), work.strand_active.data(), view(work.felt)});
+    count_active(ex, mesh, work);
     if (form == ImpulseForm::plain)
       parallel_for(ex, impulses_label, choice.count,
                    PlainImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, work.impulse.data()});
@@ -487,11 +508,7 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodM
       parallel_for(ex, impulses_label, choice.count,
                    AccumulatedImpulse<Real>{work.pairs.data(), choice, work.active.data(), counts, v, parting,
                                             work.impulse.data()});
-    parallel_for(
-        ex, impulses_label, mesh.vertices,
-        GatherImpulse<Real>{work.pairs.data(), work.impulse.data(), work.active.data(), work.incident_start.data(),
-                            work.incident.data(), work.segment_active.data(), view(work.vertex_impulse)});
-    solve_strands(ex, mesh, work.vertex_impulse, &work.strand_active, state, rods);
+    push_strands(ex, mesh, state, rods, work);
     hold();
   }
   return iterations;
@@ -537,6 +554,16 @@ void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace
 }
 
 template <class Real>
+void give_impulses(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& rods,
+                   StrandContactWork<Real>& work) {
+  make_room(mesh, work);
+  const PairChoice choice = choice_of(work);
+  parallel_for(ex, impulses_label, choice.count, MarkGiven<Real>{choice, work.impulse.data(), work.active.data()});
+  count_active(ex, mesh, work);
+  push_strands(ex, mesh, state, rods, work);
+}
+
+template <class Real>
 int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Real>& mesh, RodState<Real>& state,
                    RodWorkspace<Real>& rods, StrandContactWork<Real>& work) {
   return iterate(
@@ -573,6 +600,8 @@ int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& me
   template void prepare_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, StrandContactWork<Real>&);   \
   template void prepare_added_pairs(Exec&, const RodMesh<Real>&, const RodWorkspace<Real>&, Index,                 \
                                     StrandContactWork<Real>&);                                                     \
+  template void give_impulses(Exec&, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&,                    \
+                              StrandContactWork<Real>&);                                                            \
   template int apply_impulses(Exec&, ImpulseForm, int, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&, \
                               StrandContactWork<Real>&);                                                           \
   template int settle_impulses(Exec&, int, bool, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&,       \

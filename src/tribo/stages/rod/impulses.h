@@ -75,6 +75,13 @@ inline Index list_marked(Exec& ex, const char* label, Array<Index>& mark, Index 
   return count;
 }
 
+/// Of keys below `values`.
+inline int bits_of(Index values) {
+  int bits = 1;
+  while (bits < 31 && (Index{1} << bits) < values) ++bits;
+  return bits;
+}
+
 /// K of all pairs, no impulses of theirs yet, and which pairs each segment has. After `segment_compliance`.
 template <class Real>
 void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, StrandContactWork<Real>& work);
@@ -84,6 +91,11 @@ void prepare_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>
 template <class Real>
 void prepare_added_pairs(Exec& ex, const RodMesh<Real>& mesh, const RodWorkspace<Real>& rods, Index first_new,
                          StrandContactWork<Real>& work);
+
+/// What sums of the chosen pairs stand for, on velocities that know nothing of it yet.
+template <class Real>
+void give_impulses(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& rods,
+                   StrandContactWork<Real>& work);
 
 /// Up to `iterations`, fewer where no pair pushes any more; returns how many. Conserves momentum of strands that are
 /// free: each pair is divided as a whole, by the most pairs that push one of its free vertices, which other than each

@@ -731,6 +731,36 @@ struct FindSpin {
 template <class Real>
 struct KeepSpin {
   using Vec3 = Vec<double, 3>;
+  /// What is summed over a strand: first for its center, then for how it turns, then for what turning it brings in.
+  struct Whole {
+    double mass;
+    Vec3 place, momentum;  ///< from the first vertex; as it is now
+    TRIBO_HD void add(const Whole& more) {
+      mass += more.mass;
+      place += more.place;
+      momentum += more.momentum;
+    }
+  };
+  struct Torque {
+    Mat<double, 3> second;
+    Vec3 torque;
+    TRIBO_HD void add(const Torque& more) {
+      second = second + more.second;
+      torque += more.torque;
+    }
+  };
+  struct Gain {
+    double without, with;
+    TRIBO_HD void add(const Gain& more) {
+      without += more.without;
+      with += more.with;
+    }
+  };
+  union Scratch {
+    Whole whole[Team::size];
+    Torque torque[Team::size];
+    Gain gain[Team::size];
+  };
   const Index *loose, *start, *strand_body, *slot;
   const RodWeights<Real>* weights;  ///< of bodies
   const Real *mass, *rows;
@@ -739,33 +769,33 @@ struct KeepSpin {
   double dt;
   FieldView<Real, 3> v, turned;
 
-  TRIBO_HD void operator()(Index k) const {
-    const Index s = loose[k], first = start[s], end = start[s + 1];
-    const auto drag = static_cast<double>(weights[strand_body[s]].drag);
-    const Vec3 origin = place(first);
-    double total = 0;
-    Vec3 center = Vec3::zero(), motion = center;
+  /// Each thread of a team has a piece of the strand.
+  TRIBO_HD void operator()(const Team& team, Index k, Scratch& scratch) const {
+    const Index s = loose[k], begin = start[s], count = start[s + 1] - begin, each = (count + Team::size - 1) / Team::size;
+    const Index first = begin + min(team.rank() * each, count), end = min(first + each, start[s + 1]);
+    const RodWeights<Real> w = weights[strand_body[s]];
+    const auto drag = static_cast<double>(w.drag);
+    const Vec3 origin = place(begin);
+    Whole whole{0, Vec3::zero(), Vec3::zero()};
     for (Index i = first; i < end; ++i) {
       const auto m = static_cast<double>(mass[i]);
-      total += m;
-      center += m * (place(i) - origin);
-      motion += m * at(v, i);
+      whole.add({m, m * (place(i) - origin), m * at(v, i)});
     }
-    center = (1 / total) * center;
-    motion = (1 / total) * motion;
-    Turn turn{origin + center, motion, Vec3::zero()};
-    Mat<double, 3> second = Mat<double, 3>::zero();
-    Vec3 torque = Vec3::zero();
+    whole = sum_of_team(team, whole, scratch.whole);
+    Turn turn{origin + (1 / whole.mass) * whole.place, (1 / whole.mass) * whole.momentum, Vec3::zero()};
+    Torque torque{Mat<double, 3>::zero(), Vec3::zero()};
     for (Index i = first; i < end; ++i) {
       const auto m = static_cast<double>(mass[i]);
       const Vec3 away = place(i) - turn.center;
-      add_outer(second, m * turned_place(turn, i), away);
-      torque += cross(away, m * gained(i, drag));
+      add_outer(torque.second, m * turned_place(turn, i), away);
+      torque.torque += cross(away, m * gained(i, drag));
     }
-    turn.spin = -spin_of(second, torque);
-    const double without = gain(s, turn, 0), with = gain(s, turn, 1);
+    torque = sum_of_team(team, torque, scratch.torque);
+    turn.spin = -spin_of(torque.second, torque.torque);
+    const double damping = static_cast<double>(w.stretch) / (dt * dt) - 1;
+    const Gain gain = sum_of_team(team, gain_of(s, turn, damping, first, end), scratch.gain);
     // Convex in how much it is turned.
-    const double part = !(with > 0) ? 1 : without < 0 ? without / (without - with) : 0;
+    const double part = !(gain.with > 0) ? 1 : gain.without < 0 ? gain.without / (gain.without - gain.with) : 0;
     for (Index i = first; i < end; ++i) {
       const Vec3 more = part * cross(turn.spin, turned_place(turn, i));
       for (int c = 0; c < 3; ++c) {
@@ -794,22 +824,29 @@ struct KeepSpin {
     return static_cast<double>(
         rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which))]);
   }
-  /// Energy that the step brings in with so much of a turn, as far as stretch and motion go: bending does not see it.
-  TRIBO_HD double gain(Index s, const Turn& turn, double part) const {
+  /// Energy that the step brings in without and with the turn, as far as stretch and motion go, of the vertices from
+  /// `first` on and the edges before them: bending does not see it.
+  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double damping, Index first, Index end) const {
     constexpr double shortest = StrandForces<Real>::shortest_edge;
-    const auto damping = static_cast<double>(weights[strand_body[s]].stretch) / (dt * dt) - 1;
-    double sum = 0;
+    Gain sum{0, 0};
     Vec3 last = Vec3::zero(), last_more = last;
-    for (Index i = start[s]; i < start[s + 1]; ++i) {
-      const Vec3 own = at(v, i), more = part * cross(turn.spin, turned_place(turn, i));
-      sum += static_cast<double>(mass[i]) * (dot(own + more, more) - 0.5 * squared_norm(own + more - at(v_start, i)));
+    if (first > start[s] && first < end) {
+      last = at(v, first - 1);
+      last_more = cross(turn.spin, turned_place(turn, first - 1));
+    }
+    for (Index i = first; i < end; ++i) {
+      const auto m = static_cast<double>(mass[i]);
+      const Vec3 own = at(v, i), more = cross(turn.spin, turned_place(turn, i)), dv = own - at(v_start, i);
+      sum.without -= 0.5 * m * squared_norm(dv);
+      sum.with += m * (dot(own + more, more) - 0.5 * squared_norm(dv + more));
       if (i > start[s]) {
         const double rest = constant(i - 1, RodRow::length), least = shortest * rest;
         const Vec3 solved = dt * (own - last), way = solved + dt * (more - last_more);
         const RodEdge<double> edge(place(i) - place(i - 1), least);
         const Vec3 guessed = guesses[s] == StretchGuess::none ? Vec3::zero() : dt * (at(guess, i) - at(guess, i - 1));
-        sum += StretchStep<double>(constant(i - 1, RodRow::stretch), rest, edge, guessed, least)
-                   .excess(edge, least, damping, solved, way);
+        const StretchStep<double> stretch(constant(i - 1, RodRow::stretch), rest, edge, guessed, least);
+        sum.without += stretch.excess(edge, least, damping, solved, solved);
+        sum.with += stretch.excess(edge, least, damping, solved, way);
       }
       last = own;
       last_more = more;
@@ -1012,11 +1049,12 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   }
   if (forces.implicit) {
     if (mesh.loose_count > 0) work.turned.resize_discard(mesh.vertices);
-    parallel_for(ex, "rods", mesh.loose_count,
-                 KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), mesh.slot.data(),
-                                kept.weights.data(), mesh.mass.data(), mesh.row.data(), view(now.x), view(now.x_tail),
-                                view(kept.v_start), view(kept.guess), kept.guesses.data(), dt, view(state.v),
-                                view(work.turned)});
+    for_each_team<typename KeepSpin<Real>::Scratch>(
+        ex, "rods", mesh.loose_count,
+        KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), mesh.slot.data(),
+                       kept.weights.data(), mesh.mass.data(), mesh.row.data(), view(now.x), view(now.x_tail),
+                       view(kept.v_start), view(kept.guess), kept.guesses.data(), dt, view(state.v),
+                       view(work.turned)});
   }
 }
 
