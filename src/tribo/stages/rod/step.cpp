@@ -766,11 +766,16 @@ struct KeepSpin {
     const double without = gain(s, turn, 0), with = gain(s, turn, 1);
     // Convex in how much it is turned.
     const double part = !(with > 0) ? 1 : without < 0 ? without / (without - with) : 0;
+    // In short steps it is less than the last bit of a float, of which rounding would make all or nothing, the same in
+    // each step. So the next vertex takes what rounding leaves.
+    Vec3 left = Vec3::zero();
     for (Index i = first; i < end; ++i) {
-      const Vec3 more = part * cross(turn.spin, turned_place(turn, i));
+      left += part * cross(turn.spin, turned_place(turn, i));
       for (int c = 0; c < 3; ++c) {
-        v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) + more[c]);
-        turned[c][i] = static_cast<Real>(more[c]);
+        const Real before = v[c][i];
+        v[c][i] = static_cast<Real>(static_cast<double>(before) + left[c]);
+        turned[c][i] = v[c][i] - before;
+        left[c] -= static_cast<double>(turned[c][i]);
       }
     }
   }
