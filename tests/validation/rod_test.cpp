@@ -244,45 +244,64 @@ TEST(RodHelix, BucklesIntoTheEnvelopeOfTheory) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Strands that swing for 100 000 steps without damping: their energy must not rise. What backward Euler takes may be
-/// lost: of bending 1 - exp(-dt omega^2 t), 0.37 of the first mode (3.516 rad/s) of the straight one at 5 times the
-/// explicit dt, and 0.3 of the rest by stretching, of 1.14 times the swing in all. Of others nothing is left.
-double largest_energy(RodWorld& world, double dt, double& end) {
-  const auto energy = [&] {
-    const ObjectSums sums = world.sums();
-    return sums.kinetic + sums.elastic + sums.gravity;
-  };
-  const double start = energy();
-  double scale = 0, largest = -1e300;  // scale: of what goes to and fro
-  for (int s = 0; s < 100000; ++s) {
-    world.step(dt);
-    if (s % 50 != 0) continue;
-    scale = std::max(scale, world.sums().kinetic);
-    largest = std::max(largest, energy());
-  }
-  end = (energy() - start) / scale;
-  return (largest - start) / scale;
+double energy_of(RodWorld& world) {
+  const ObjectSums sums = world.sums();
+  return sums.kinetic + sums.elastic + sums.gravity;
 }
 
+/// What a run did to energy, in units of what goes to and fro.
+struct EnergyOfRun {
+  double gain;      ///< at most
+  double loss;      ///< in the end
+  double expected;  ///< of `loss`, by backward Euler
+};
+/// A step M dv = -dt grad V(x + p), p = dt v, takes |dv|^2 / 2 + p K p / 2 of energy, with the norm of M and K = V''.
+/// As M (dv' - dv) = -dt K p from one step to the next, the second half sums up to (dv . dv' - v . dv of the last step)
+/// / 2, so that velocities alone tell the loss: dt omega^2 in unit time of a vibration's energy, half of that of its
+/// amplitude. It is exact where K is constant.
+EnergyOfRun run_steps(RodWorld& world, double dt, int steps) {
+  const auto n = static_cast<std::size_t>(world.mesh.vertices);
+  std::vector<Vec3> v(n, Vec3::zero()), dv = v;
+  const double start = energy_of(world);
+  double scale = 0, largest = start, taken = 0, last = 0;
+  for (int s = 0; s < steps; ++s) {
+    world.step(dt);
+    last = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vec3 now = world.v(Index(i)), change = now - v[i];
+      taken += 0.5 * world.seed.mass[i] * (squared_norm(change) + dot(change, dv[i]));
+      last += 0.5 * world.seed.mass[i] * dot(now, change);
+      v[i] = now;
+      dv[i] = change;
+    }
+    if (s % 50 != 0) continue;
+    scale = std::max(scale, world.sums().kinetic);
+    largest = std::max(largest, energy_of(world));
+  }
+  return {(largest - start) / scale, (start - energy_of(world)) / scale, (taken - last) / scale};
+}
+
+/// Strands that swing widely for 100 000 steps without damping: their energy must not rise, and backward Euler takes
+/// from it what it should. Within 5 %: edges turn by some 0.02 rad in the longest of these steps, and K with them. Of
+/// curls it takes several times as much, since K_b has directors that do not turn about their edges, while in truth
+/// they do and curls are softer by that: there only the lesser bound is known.
 TEST(RodEnergy, IsBoundedOverManySteps) {
   struct Case {
     const char* name;
     RodScheme scheme;
     double aspect;
     bool curled;
-    double dt;    ///< in stable explicit steps
-    double loss;  ///< of energy in all these steps, at most, in units of the swing
+    double dt;  ///< in stable explicit steps
     double stretch = 1;
   };
-  constexpr double all = 3;  // more than the swing: where steps are long it is damped before it is widest
-  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, false, 0.5, 1e-3},
-                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, true, 0.5, 1e-3},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 5, 0.64},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 5, all},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 50, all},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 50, all},
-                        Case{"soft and straight, implicit", RodScheme::implicit, 1, false, 20, all, 1e-3},
-                        Case{"soft curled ribbon, implicit", RodScheme::implicit, 2, true, 20, all, 1e-3}}) {
+  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, false, 0.5},
+                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, true, 0.5},
+                        Case{"straight, implicit", RodScheme::implicit, 1, false, 5},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 5},
+                        Case{"straight, implicit", RodScheme::implicit, 1, false, 50},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 50},
+                        Case{"soft and straight, implicit", RodScheme::implicit, 1, false, 20, 1e-3},
+                        Case{"soft curled ribbon, implicit", RodScheme::implicit, 2, true, 20, 1e-3}}) {
     RodWorld world;
     StrandRules rules;
     rules.radius = 0.01;
@@ -296,15 +315,55 @@ TEST(RodEnergy, IsBoundedOverManySteps) {
     world.set_gravity({{0, -4, 1}});
     evaluate_rods(world.ex, world.mesh, world.state);
     const double dt = c.dt * world.state.stable_dt;
-    double end;
-    const double largest = largest_energy(world, dt, end);
-    fmt::print(
-        "{}, dt {:.2e} ({} x explicit), 100 000 steps = {:.0f} s: energy rises by {:.4f} of its swing at most, "
-        "ends at {:+.4f}\n",
-        c.name, dt, c.dt, 1e5 * dt, largest, end);
-    EXPECT_LT(largest, 1e-3) << c.name;
-    EXPECT_GT(end, -c.loss) << c.name;
+    const EnergyOfRun run = run_steps(world, dt, 100000);
+    const std::string what = fmt::format("{}, dt {:.2e} ({} x explicit)", c.name, dt, c.dt);
+    fmt::print("{}, 100 000 steps = {:.0f} s: energy rises by {:.4f} of its swing at most, loses {:.4f}", what,
+               1e5 * dt, run.gain, run.loss);
+    EXPECT_LT(run.gain, 1e-3) << what;
+    if (c.scheme == RodScheme::explicit_euler) {
+      fmt::print("\n");
+      EXPECT_NEAR(run.loss, 0, 1e-3) << what;
+      continue;
+    }
+    fmt::print(", {:.3f} times what backward Euler takes\n", run.loss / run.expected);
+    EXPECT_GT(run.loss, 0.95 * run.expected) << what;
+    if (!c.curled) {
+      EXPECT_LT(run.loss, 1.05 * run.expected) << what;
+    }
   }
+}
+
+/// Small swings of a cantilever that is let go under its weight, by their modes: of q^2 L^5 / (40 EI), the energy above
+/// rest, mode n has a part as (c / omega)^2, with c the share of a uniform load that drives it, and keeps
+/// 1 / (1 + omega^2 dt^2) of it in a step. The first mode of 20 edges is within half a percent, and the loss goes with
+/// the square of omega.
+TEST(RodEnergy, OfSmallSwingsIsTakenByModes) {
+  constexpr double omega[] = {3.51602, 22.0345, 61.6972}, c[] = {0.78299, 0.43394, 0.25442};
+  double parts = 0;
+  for (int n = 0; n < 3; ++n) parts += c[n] * c[n] / (omega[n] * omega[n]);
+  for (const double steps_explicit : {5.0, 50.0})
+    for (const double decay : {0.1, 0.5, 2.0}) {
+      RodWorld world;
+      StrandRules rules;
+      rules.radius = 0.01;
+      rules.material = material_of(1, 1, rules.radius);
+      const int edges = 20;
+      add_strands(world.seed, strands_of({straight_line({{-1.0 / edges, 0, 0}}, {{1, 0, 0}}, edges + 1)}), rules);
+      world.load();
+      const double g = 0.05;
+      world.set_gravity({{0, -g, 0}});
+      evaluate_rods(world.ex, world.mesh, world.state);
+      const double dt = steps_explicit * world.state.stable_dt, start = energy_of(world);
+      const int steps = static_cast<int>(decay / (omega[0] * omega[0] * dt * dt));
+      for (int s = 0; s < steps; ++s) world.step(dt);
+      double left = 0;
+      for (int n = 0; n < 3; ++n)
+        left += c[n] * c[n] / (omega[n] * omega[n]) / parts * std::pow(1 + omega[n] * omega[n] * dt * dt, -steps);
+      const double loss = (start - energy_of(world)) / (g * g / 40);
+      fmt::print("small swings, {} x explicit, {} steps: lose {:.4f}, by theory {:.4f}\n", steps_explicit, steps, loss,
+                 1 - left);
+      EXPECT_NEAR(loss, 1 - left, 0.01 * (1 - left));
+    }
 }
 
 /// Steps so long that short waves move by much more than their length, in large swings: Gauss-Newton leaves out a part

@@ -55,12 +55,13 @@ double capstan_ratio(double mu, double ratio, ImpulseForm form, int iterations, 
 }
 
 // Euler's rope: a strand around half of a drum slips when its ends pull with forces of ratio exp(mu pi), no sooner, and
-// keeps that ratio while it slips.
+// keeps that ratio while it slips. Each of 48 bars turns it by d = pi / 48 and makes a ratio of (1 + mu tan(d/2)) /
+// (1 - mu tan(d/2)), which is exp(mu d) to 1e-4; what is left of 5 % is for weights that still swing.
 TEST(StrandContactValidation, RopeAroundADrumSlipsAsEulerSays) {
   const double expected = std::exp(0.2 * pi);
   for (const double ratio : {2.2, 3.0}) {
-    EXPECT_NEAR(capstan_ratio(0.2, ratio, ImpulseForm::accumulated, 20, 1e-4, 0.06), expected, 0.1 * expected);
-    EXPECT_NEAR(capstan_ratio(0.2, ratio, ImpulseForm::plain, 5, 1e-4, 0.06), expected, 0.1 * expected);
+    EXPECT_NEAR(capstan_ratio(0.2, ratio, ImpulseForm::accumulated, 20, 1e-4, 0.06), expected, 0.05 * expected);
+    EXPECT_NEAR(capstan_ratio(0.2, ratio, ImpulseForm::plain, 5, 1e-4, 0.06), expected, 0.05 * expected);
   }
 }
 TEST(StrandContactValidation, RopeAroundADrumHoldsAsEulerSays) {

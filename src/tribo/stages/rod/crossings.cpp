@@ -186,7 +186,7 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
   find_pinched(ex, mesh, state, dt, near, work);
   while ((!report.clean() && report.rounds < rules.rounds) ||
          (work.pinched_count > 0 && report.rounds < rules.pinched_rounds)) {
-    const bool sticks = report.rounds >= rules.sliding_rounds;
+    const bool sticks = report.rounds >= rules.sliding_rounds && !report.clean();
     const Index kept = work.pair_count;
     if (kept == 0) prepare_pairs(ex, mesh, rods, work);  // none were near enough to touch
     resize_keep(ex, work.pairs, kept + report.after.pairs);

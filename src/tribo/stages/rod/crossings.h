@@ -105,9 +105,11 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
 
 struct FailSafeRules {
   int rounds = 40;
-  /// Whatever still crosses or is pinched after as many sticks, and nothing is asked to part any more. A strand that
-  /// passes over another and under it beside that pulls itself tight by sliding: what would part one place closes the
-  /// other, and iterations hardly come nearer to an answer. That they stay as they are is one, which all can agree on.
+  /// If anything still crosses after as many, that sticks, as does what is pinched, and nothing is asked to part any
+  /// more. A strand that passes over another and under it beside that pulls itself tight by sliding: what would part
+  /// one place closes the other, and iterations hardly come nearer to an answer. That they stay as they are is one,
+  /// which all can agree on. What is only pinched goes on sliding: a rope that is pressed onto a drum has no more than
+  /// its friction.
   int sliding_rounds = 4;
   int pinched_rounds = 8;  ///< for pairs that only come nearer
   int iterations = 5;  ///< in each round: fewer cost less where one pair is in trouble, more where many are

@@ -148,6 +148,8 @@ struct HoldVertex {
   Sweep sweep;
   FieldView<const Real, 3> v, v_start;
   const Index *count, *vertex_strand, *open;
+  const Real* radius;
+  Real dt;
   RodObstacle<Real>* obstacle;
   VertexHold<Real>* hold;
   Index* changed;
@@ -156,14 +158,15 @@ struct HoldVertex {
     changed[i] = 0;
     if (open[vertex_strand[i]] == 0) return;
     VertexHold<Real> sum{Mat<Real, 3>::zero(), Vec<Real, 3>::zero()};
+    const Real slow = unseen * radius[i] / dt;
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       const Vec<Real, 3> before = one.impulse;
       const Index grasped = one.grasp;
       if (sweep == Sweep::first || sweep == Sweep::fresh) one.off = (vector_at(v, i) - one.velocity) - one.least * one.normal;
       decide(one, vector_at(v_start, i));
-      const Real across = dot(before, one.impulse) - dot(before, one.normal) * dot(one.impulse, one.normal);
-      if (one.grasp != grasped || (one.grasp == slides && across < Real(0))) changed[i] = 1;
+      const bool stays = is_held(one.grasp) && is_held(grasped) && squared_norm(one.off) < slow * slow;
+      if (one.grasp != grasped && !stays) changed[i] = 1;
       const Mat<Real, 3> B = block(one);
       sum.S = sum.S + B;
       sum.r += (one.impulse - before) - B * one.off;
@@ -171,6 +174,7 @@ struct HoldVertex {
     hold[i] = sum;
   }
 
+  TRIBO_HD static bool is_held(Index grasp) { return grasp == sticks || grasp == slides; }
   TRIBO_HD static Mat<Real, 3> block(const RodObstacle<Real>& one) {
     Mat<Real, 3> B = Mat<Real, 3>::zero();
     for (int k = 0; k < 3; ++k) B(k, k) = one.drags;
@@ -189,6 +193,9 @@ struct HoldVertex {
   /// Masses, in those of the vertex: to hold it where it is, and to pass load on from where friction is used up to where
   /// it is not. With more of the latter it would go from vertex to vertex, one in a sweep.
   static constexpr Real firm = Real(1e4), passing = Real(0.1);
+  /// Of the radius: whoever sticks instead of sliding by less in a step, or the other way around, changes nothing. Of a
+  /// cord that is about to slip there are always some.
+  static constexpr Real unseen = Real(1e-5);
   /// Of `yields`, what must be left of it along the normal while friction follows. What points into its collider within
   /// the cone of friction has less than nothing: it jams, and the more the faster it slides.
   static constexpr Real unjammed = Real(0.2);
@@ -222,19 +229,30 @@ struct HoldVertex {
       one.impulse = Vec<Real, 3>::zero();
       return;
     }
+    if (!(one.friction > Real(0))) {  // what rounding leaves of an impulse across must not seem to be friction
+      one.grasp = slides;
+      one.drags = Real(0);
+      one.impulse = carried * one.normal;
+      return;
+    }
     const Real most = one.friction * carried, drag = passing * one.grip, has = sqrt(squared_norm(rubs));
     const Vec<Real, 3> wanted = rubs - drag * vt;
     const Real size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
     if (sweep == Sweep::last) {
       if (most < one.drags * speed) one.drags = most / speed;
       one.impulse = carried * one.normal;
-    } else if (size > most) {
+    } else if (size > most && !(dot(rubs, vt) > Real(0))) {
       one.grasp = slides;
       one.drags = drag * (most / size);
       one.impulse = carried * one.normal + (most / size) * wanted;
       if (one.friction * dot(one.yields, wanted) > (unjammed - Real(1)) * size) one.follows = one.friction;
-    } else {  // sticks, and takes no more than it may unless it becomes faster
-      const Real left = max(most - has, Real(0));
+    } else {
+      // Sticks, and takes no more than it may unless it becomes faster: up to where J - drags off leaves the cone,
+      // which is far for what slides back. What friction itself has turned around sticks as well, since it would have
+      // stopped on the way. Friction that changed sides instead went to and fro, farther from sweep to sweep, in cords
+      // that are light across and heavy along, which `drag` is for.
+      const Real along = speed > Real(0) ? dot(rubs, vt) / speed : Real(0);
+      const Real left = along + sqrt(max(most * most - has * has, Real(0)) + along * along);
       if (left < one.drags * speed) one.drags = max(left / speed, drag);
       if (has > most) one.impulse = carried * one.normal + (most / has) * rubs;
     }
@@ -366,7 +384,8 @@ void hold_vertices(Exec& ex, Sweep sweep, const RodMesh<Real>& mesh, const Array
                    const RodState<Real>& state, const RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   parallel_for(ex, obstacles_label, mesh.vertices,
                HoldVertex<Real>{sweep, view(state.v), view(work.v_start), o.count.data(), mesh.vertex_strand.data(),
-                                open.data(), o.obstacle.data(), o.hold.data(), o.changed.data()});
+                                open.data(), mesh.radius.data(), static_cast<Real>(work.dt), o.obstacle.data(),
+                                o.hold.data(), o.changed.data()});
 }
 template <class Real>
 void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, RodState<Real>& state,

@@ -756,10 +756,16 @@ struct KeepSpin {
       with += more.with;
     }
   };
+  /// What rounding left of a piece, and the velocity of its last vertex, which may take it.
+  struct Rest {
+    Vec3 left;
+    Vec<Real, 3> v;
+  };
   union Scratch {
     Whole whole[Team::size];
     Torque torque[Team::size];
     Gain gain[Team::size];
+    Rest rest[Team::size];
   };
   const Index *loose, *start, *strand_body, *slot;
   const RodWeights<Real>* weights;  ///< of bodies
@@ -796,13 +802,14 @@ struct KeepSpin {
     const Gain gain = sum_of_team(team, gain_of(s, turn, damping, first, end), scratch.gain);
     // Convex in how much it is turned.
     const double part = !(gain.with > 0) ? 1 : gain.without < 0 ? gain.without / (gain.without - gain.with) : 0;
+    // In short steps it is less than the last bit of a float, of which rounding would make all or nothing, the same in
+    // each step. So the next vertex takes what rounding leaves, and of a piece the next piece.
+    Vec3 left = Vec3::zero();
     for (Index i = first; i < end; ++i) {
-      const Vec3 more = part * cross(turn.spin, turned_place(turn, i));
-      for (int c = 0; c < 3; ++c) {
-        v[c][i] = static_cast<Real>(static_cast<double>(v[c][i]) + more[c]);
-        turned[c][i] = static_cast<Real>(more[c]);
-      }
+      left += part * cross(turn.spin, turned_place(turn, i));
+      for (int c = 0; c < 3; ++c) turned[c][i] = take(v[c][i], left[c]);
     }
+    if constexpr (Team::size > 1) pass_on(team, first < end ? end - 1 : no_index, left, scratch.rest);
   }
 
  private:
@@ -810,6 +817,32 @@ struct KeepSpin {
     Vec3 center, motion;  ///< at the start; velocity
     Vec3 spin;
   };
+  /// Adds to a velocity, takes that from `left`, and returns it.
+  TRIBO_HD static Real take(Real& velocity, double& left) {
+    const Real before = velocity;
+    velocity = static_cast<Real>(static_cast<double>(before) + left);
+    left -= static_cast<double>(velocity - before);
+    return velocity - before;
+  }
+  /// From the last vertex of each piece to that of the next.
+  TRIBO_HD void pass_on(const Team& team, Index last, const Vec3& left, Rest* rest) const {
+    const Vec<Real, 3> own = last != no_index ? Vec<Real, 3>{{v[0][last], v[1][last], v[2][last]}} : Vec<Real, 3>::zero();
+    rest[team.rank()] = {left, own};
+    team.barrier();
+    if (team.rank() < 3) {
+      const int c = team.rank();
+      double sum = 0;
+      for (int r = 0; r < Team::size; ++r) {
+        sum += rest[r].left[c];
+        if (rest[r].v[c] != Real(0)) take(rest[r].v[c], sum);  // not where there is none
+      }
+    }
+    team.barrier();
+    for (int c = 0; c < 3 && last != no_index; ++c) {
+      v[c][last] = rest[team.rank()].v[c];
+      turned[c][last] += rest[team.rank()].v[c] - own[c];
+    }
+  }
   template <class R>
   TRIBO_HD static Vec3 at(const FieldView<R, 3>& field, Index i) {
     return cast<double>(vector_at(field, i));
