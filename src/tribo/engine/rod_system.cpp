@@ -66,11 +66,11 @@ double RodSystem<Real>::driven_speed() const {
 }
 
 template <class Real>
-double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time, double dt) {
+double RodSystem<Real>::push(Exec& ex, const SolidState<Real>& skin, double time, double dt, bool alone) {
   if (mesh.skin.size() > 0) place_skin_roots(ex, mesh, skin, dt, work);
   rod_step(ex, constants, mesh, time, dt, state, work);
   pushed_ = true;
-  return rod_speed(ex, state);
+  return rod_speed(ex, state, alone ? &work.v_start : nullptr);
 }
 
 template <class Real>

@@ -50,9 +50,9 @@ class RodSystem {
 
   /// Bounds of the next step, from positions and velocities alone.
   void evaluate(Exec& ex) { bad = evaluate_rods(ex, mesh, state); }
-  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed [m/s]. Roots on a skin go
-  /// with the meshes in `skin`, whose velocities are those of the step.
-  double push(Exec& ex, const SolidState<Real>& skin, double time, double dt);
+  /// v_lag (Han 2019, eq. 30) from the velocities of `begin_rods`; returns the largest speed, or, of hair that is `alone`,
+  /// change of velocity [m/s]. Roots on a skin go with the meshes in `skin`, whose velocities are those of the step.
+  double push(Exec& ex, const SolidState<Real>& skin, double time, double dt, bool alone);
   /// Strands in bulk on their grid: with each other, with particles on theirs where there are any, and with what
   /// `bodies` does, if anything. Returns the largest velocity component that grids are left with [m/s].
   double meet(Exec& ex, const GridNodes<Real, 3>* particles, const GridAction<Real, 3>& bodies, double dt);

@@ -294,14 +294,15 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& pace) const {
     if (speed > 0) bound(time.cfl * model_.dx / speed, "drive");
   }
   if (!rods_.empty()) {
-    // Nothing but what is near can tell how fast strands are: of those that fall or go with a head, one beside the
-    // other, only the grid wants to know, and for it a cell in a step is few enough.
+    // Nothing but what is near can tell how fast strands are. Of those that fall or go with a head, one beside the
+    // other, only what else they may meet on a grid wants to know, and for that a cell in a step is few enough.
     constexpr double turn = 0.25, cells = 0.9;
     if (rods_.state.turning > 0) bound(turn / rods_.state.turning, "turn");
     if (rods_.state.closing > 0) bound(rods_.way() / rods_.state.closing, "contact");
     if (!rods_.bundle.empty()) bound(rods_.bundle.stable_dt(), "wave");
     const double way = cells * model_.dx, speed = rods_.state.speed, gravity = std::sqrt(squared_norm(model_.gravity));
-    if (speed + gravity > 0) bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
+    if (!(state_.count == 0 && solids_.empty()) && speed + gravity > 0)
+      bound(2 * way / (speed + std::sqrt(speed * speed + 4 * gravity * way)), "cfl");
     if (model_.rod_scheme == RodScheme::explicit_euler && rods_.state.stable_dt > 0)
       bound(rods_.state.stable_dt, "elastic");
     const double driven = rods_.driven_speed(state_.time, report.dt);

@@ -35,6 +35,8 @@ struct StepMeshes {
   bool hairy() const { return D == 3 && !rods.empty(); }
   bool any() const { return solid() || hairy(); }
   bool bulky() const { return hairy() && !rods.bundle.empty(); }
+  /// Nothing but hair: how far it goes in a step as a whole matters to nobody.
+  bool alone() const { return hairy() && !solid() && !particles; }
   /// Whether bodies meet strands: not in the printed form, which knows only one grid beside theirs, and not where hair
   /// grows on one of them, which it would push away from its own roots.
   bool touch_strands() const {
@@ -59,7 +61,7 @@ struct StepMeshes {
   ImplicitReport push(double time, double dt) const {
     ImplicitReport report{.converged = true};
     if (solid()) report = solids.push(ex, model.time, time, dt);
-    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt));
+    if (hairy()) report.speed = std::fmax(report.speed, rods.push(ex, solids.state, time, dt, alone()));
     if (D == 3) report.speed = std::fmax(report.speed, vertices.curves.driven_speed(time, dt));
     return report;
   }
@@ -72,7 +74,10 @@ struct StepMeshes {
       GridAction<Real, 3> bodies;
       if (touch_strands())
         bodies = [&](const GridNodes<Real, 3>& strands) { return solids.couple_with(ex, strands, dt); };
-      if (bulky()) speed = std::fmax(speed, rods.meet(ex, grid, bodies, dt));
+      if (bulky()) {
+        const double met = rods.meet(ex, grid, bodies, dt);
+        if (!alone()) speed = std::fmax(speed, met);
+      }
     }
     return speed;
   }

@@ -75,18 +75,15 @@ Nearest nearest_of(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
   return {s, t, norm(w + s * u - t * v)};
 }
 
-/// Of the pairs of segments of different strands for which `rank(distance, thickness)` is below `bound`, the one for
-/// which it is least; none of them is farther apart than `reach`.
-template <class Rank>
-StrandGap least_gap(const Strands& strands, double reach, double bound, const Rank& rank) {
-  struct Segment {
-    std::size_t first;  ///< point
-    std::int32_t strand;
-  };
-  const auto radius_at = [&](const Segment& segment, double share) {
-    if (strands.radius.empty()) return 0.0;
-    return (1 - share) * strands.radius[segment.first] + share * strands.radius[segment.first + 1];
-  };
+struct Segment {
+  std::size_t first;  ///< point
+  std::int32_t strand;
+};
+
+/// visit(segment, segment, nearest) for all pairs of segments of different strands that may be nearer than `reach`, each
+/// once.
+template <class Visit>
+void each_near(const Strands& strands, double reach, const Visit& visit) {
   std::vector<Segment> segments;
   double length = 0;
   for (std::size_t s = 0; s < strand_count(strands); ++s)
@@ -120,9 +117,6 @@ StrandGap least_gap(const Strands& strands, double reach, double bound, const Ra
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
   });
-  StrandGap gap;
-  gap.distance = reach;
-  double least = bound;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& e = entries[i];
     const Box& box = boxes[e.segment];
@@ -136,22 +130,37 @@ StrandGap least_gap(const Strands& strands, double reach, double bound, const Ra
       bool first = true;
       for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
       if (!first) continue;
-      const Nearest near = nearest_of(strands.points[one.first], strands.points[one.first + 1],
-                                      strands.points[other.first], strands.points[other.first + 1]);
-      const double thickness = radius_at(one, near.s) + radius_at(other, near.t),
-                   value = rank(near.distance, thickness);
-      if (!(value < bound)) continue;
-      ++gap.pair_count;
-      const auto [low, high] = std::minmax(one.strand, other.strand);
-      if (std::tie(value, low, high) < std::tie(least, gap.one, gap.other)) {
-        least = value;
-        gap.distance = near.distance;
-        gap.thickness = thickness;
-        gap.one = low;
-        gap.other = high;
-      }
+      visit(one, other,
+            nearest_of(strands.points[one.first], strands.points[one.first + 1], strands.points[other.first],
+                       strands.points[other.first + 1]));
     }
   }
+}
+
+/// Of the pairs of segments of different strands for which `rank(distance, thickness)` is below `bound`, the one for
+/// which it is least; none of them is farther apart than `reach`.
+template <class Rank>
+StrandGap least_gap(const Strands& strands, double reach, double bound, const Rank& rank) {
+  const auto radius_at = [&](const Segment& segment, double share) {
+    if (strands.radius.empty()) return 0.0;
+    return (1 - share) * strands.radius[segment.first] + share * strands.radius[segment.first + 1];
+  };
+  StrandGap gap;
+  gap.distance = reach;
+  double least = bound;
+  each_near(strands, reach, [&](const Segment& one, const Segment& other, const Nearest& near) {
+    const double thickness = radius_at(one, near.s) + radius_at(other, near.t), value = rank(near.distance, thickness);
+    if (!(value < bound)) return;
+    ++gap.pair_count;
+    const auto [low, high] = std::minmax(one.strand, other.strand);
+    if (std::tie(value, low, high) < std::tie(least, gap.one, gap.other)) {
+      least = value;
+      gap.distance = near.distance;
+      gap.thickness = thickness;
+      gap.one = low;
+      gap.other = high;
+    }
+  });
   return gap;
 }
 
@@ -192,6 +201,16 @@ double segment_distance(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3&
 
 StrandGap closest_strands(const Strands& strands, double reach) {
   return least_gap(strands, reach, reach, [](double distance, double) { return distance; });
+}
+
+std::vector<std::size_t> strands_near_earlier(const Strands& strands, double reach) {
+  std::vector<std::size_t> later;
+  each_near(strands, reach, [&](const Segment& one, const Segment& other, const Nearest& near) {
+    if (near.distance < reach) later.push_back(static_cast<std::size_t>(std::max(one.strand, other.strand)));
+  });
+  std::sort(later.begin(), later.end());
+  later.erase(std::unique(later.begin(), later.end()), later.end());
+  return later;
 }
 
 StrandGap overlapping_strands(const Strands& strands) {

@@ -49,6 +49,8 @@ struct StrandGap {
 };
 /// Of all pairs of strands nearer than `reach` > 0. Linear in the number of segments while few are within reach.
 StrandGap closest_strands(const Strands& strands, double reach);
+/// Strands, rising, that come nearer than `reach` > 0 to one with a lower number.
+std::vector<std::size_t> strands_near_earlier(const Strands& strands, double reach);
 /// Of all pairs of strands that overlap: nearer than the radii are thick where they are nearest, as contact takes them.
 /// The two that do so most. Strands must have radii.
 StrandGap overlapping_strands(const Strands& strands);

@@ -135,6 +135,15 @@ TEST(Scalp, RootsAreSpreadEvenly) {
   EXPECT_GT(least, 0.5 * possible);
 }
 
+/// Strands that leave by chance do not begin in each other: by chance alone, one in four of these would.
+TEST(Scalp, StrandsAvoidEachOther) {
+  ScalpSpec scalp = ball(5000);
+  scalp.spread = 20;
+  const Strands s = make_strands(hair_of(scalp));
+  EXPECT_EQ(closest_strands(s, 8e-5).pair_count, 0);
+  EXPECT_TRUE(same_bytes(s, make_strands(hair_of(scalp))));
+}
+
 TEST(Scalp, CombedStrandsLieAlongItAndDoNotEnter) {
   ScalpSpec scalp = ball(300);
   scalp.length = 0.2;

@@ -323,9 +323,13 @@ struct LoadIndex {
 template <class Real>
 struct SquaredSpeed {
   FieldView<const Real, 3> v;
+  FieldView<const Real, 3> before;  ///< null: none
   TRIBO_HD double operator()(Index i) const {
     double sum = 0;
-    for (int k = 0; k < 3; ++k) sum += static_cast<double>(v[k][i]) * static_cast<double>(v[k][i]);
+    for (int k = 0; k < 3; ++k) {
+      const double change = static_cast<double>(v[k][i]) - (before[k] != nullptr ? static_cast<double>(before[k][i]) : 0);
+      sum += change * change;
+    }
     return sum;
   }
 };
@@ -487,15 +491,17 @@ void ObstacleHolder<Real>::end() {
 }
 
 template <class Real>
-double rod_speed(Exec& ex, const RodState<Real>& state) {
-  return std::sqrt(reduce(ex, "rods", state.count, 0.0, SquaredSpeed<Real>{view(state.v)}, Larger<double>{}));
+double rod_speed(Exec& ex, const RodState<Real>& state, const Field<Real, 3>* before) {
+  SquaredSpeed<Real> squared{view(state.v), {{nullptr, nullptr, nullptr}}};
+  if (before != nullptr) squared.before = view(*before);
+  return std::sqrt(reduce(ex, "rods", state.count, 0.0, squared, Larger<double>{}));
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                               \
   template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
                                 RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
   template class ObstacleHolder<Real>;                                                                        \
-  template double rod_speed(Exec&, const RodState<Real>&);
+  template double rod_speed(Exec&, const RodState<Real>&, const Field<Real, 3>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -87,8 +87,8 @@ class ObstacleHolder final : public StrandHolder<Real> {
   double closing_ = 0;
 };
 
-/// Largest speed of a vertex [m/s].
+/// Largest speed of a vertex, or change of velocity from `before` [m/s].
 template <class Real>
-double rod_speed(Exec& ex, const RodState<Real>& state);
+double rod_speed(Exec& ex, const RodState<Real>& state, const Field<Real, 3>* before = nullptr);
 
 }  // namespace tribo::TRIBO_BACKEND
