@@ -183,9 +183,10 @@ FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const Rod
   report.before = report.after = find_crossings(ex, mesh, state, dt, work.pads, crossings);
   if (rules.rounds == 0) return report;
   const Index near = work.pair_count;
+  const int pinched_rounds = rules.recalls ? rules.recalled_rounds : rules.pinched_rounds;
   find_pinched(ex, mesh, state, dt, near, work);
   while ((!report.clean() && report.rounds < rules.rounds) ||
-         (work.pinched_count > 0 && report.rounds < rules.pinched_rounds)) {
+         (work.pinched_count > 0 && report.rounds < pinched_rounds)) {
     const bool sticks = report.rounds >= rules.sliding_rounds && !report.clean();
     const Index kept = work.pair_count;
     if (kept == 0) prepare_pairs(ex, mesh, rods, work);  // none were near enough to touch

@@ -111,7 +111,8 @@ struct FailSafeRules {
   /// which all can agree on. What is only pinched goes on sliding: a rope that is pressed onto a drum has no more than
   /// its friction.
   int sliding_rounds = 4;
-  int pinched_rounds = 2;  ///< for pairs that only come nearer
+  int pinched_rounds = 8;   ///< for pairs that only come nearer
+  int recalled_rounds = 2;  ///< the same where the next step goes on from there
   int iterations = 5;  ///< in each round: fewer cost less where one pair is in trouble, more where many are
   bool recalls = true;  ///< begins with what kept pairs apart in the step before
 };
