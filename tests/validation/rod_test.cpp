@@ -282,34 +282,37 @@ EnergyOfRun run_steps(RodWorld& world, double dt, int steps) {
 }
 
 /// Strands that swing widely for 100 000 steps without damping: their energy must not rise, and backward Euler takes
-/// from it what it should. Within 5 %: edges turn by some 0.02 rad in the longest of these steps, and K with them. Of
-/// curls it takes several times as much, since K_b has directors that do not turn about their edges, while in truth
-/// they do and curls are softer by that: there only the lesser bound is known.
+/// from it what it should. Within 5 %: edges turn by some 0.02 rad in the longest of these steps, and K with them.
+/// Curls would be far stiffer with directors that do not turn about their edges, and lost 7 to 13 times as much. They
+/// do turn, as long as no faster than the edge does, which is so where a curl has less than 45 degrees to its axis;
+/// those lose the more what changes the direction in which edges turn. Steep curls lose some of what they lost.
 TEST(RodEnergy, IsBoundedOverManySteps) {
   struct Case {
     const char* name;
     RodScheme scheme;
     double aspect;
-    bool curled;
-    double dt;  ///< in stable explicit steps
+    double curl;  ///< radius
+    double dt;    ///< in stable explicit steps
     double stretch = 1;
   };
-  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, false, 0.5},
-                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, true, 0.5},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 5},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 5},
-                        Case{"straight, implicit", RodScheme::implicit, 1, false, 50},
-                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, true, 50},
-                        Case{"soft and straight, implicit", RodScheme::implicit, 1, false, 20, 1e-3},
-                        Case{"soft curled ribbon, implicit", RodScheme::implicit, 2, true, 20, 1e-3}}) {
+  for (const Case& c : {Case{"straight, explicit", RodScheme::explicit_euler, 1, 0, 0.5},
+                        Case{"curled ribbon, explicit", RodScheme::explicit_euler, 2, 0.1, 0.5},
+                        Case{"straight, implicit", RodScheme::implicit, 1, 0, 5},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, 0.05, 5},
+                        Case{"steeply curled ribbon, implicit", RodScheme::implicit, 2, 0.1, 5},
+                        Case{"straight, implicit", RodScheme::implicit, 1, 0, 50},
+                        Case{"curled ribbon, implicit", RodScheme::implicit, 2, 0.05, 50},
+                        Case{"steeply curled ribbon, implicit", RodScheme::implicit, 2, 0.1, 50},
+                        Case{"soft and straight, implicit", RodScheme::implicit, 1, 0, 20, 1e-3},
+                        Case{"soft curled ribbon, implicit", RodScheme::implicit, 2, 0.05, 20, 1e-3}}) {
     RodWorld world;
     StrandRules rules;
     rules.radius = 0.01;
     rules.material = material_of(1, 1, rules.radius);
     rules.material.aspect = c.aspect;
     rules.material.stretch_scale = c.stretch;
-    add_strands(world.seed,
-                strands_of({c.curled ? helix(0.1, 0.4, 2, 30) : straight_line({{0, 0, 0}}, {{1, 0, 0}}, 20)}), rules);
+    const auto line = c.curl > 0 ? helix(c.curl, 0.4, 2, 30) : straight_line({{0, 0, 0}}, {{1, 0, 0}}, 20);
+    add_strands(world.seed, strands_of({line}), rules);
     world.constants.scheme = c.scheme;
     world.load();
     world.set_gravity({{0, -4, 1}});
@@ -327,9 +330,7 @@ TEST(RodEnergy, IsBoundedOverManySteps) {
     }
     fmt::print(", {:.3f} times what backward Euler takes\n", run.loss / run.expected);
     EXPECT_GT(run.loss, 0.95 * run.expected) << what;
-    if (!c.curled) {
-      EXPECT_LT(run.loss, 1.05 * run.expected) << what;
-    }
+    EXPECT_LT(run.loss, (c.curl > 0.06 ? 5 : c.curl > 0 ? 1.35 : 1.05) * run.expected) << what;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tribo/stages/rod/edge_sweep.h"
 #include "tribo/stages/rod/row_pipe.h"
 #include "tribo/stages/rod/strand_particles.h"
 
@@ -208,9 +209,8 @@ struct RelaxStrands {
   }
 
  private:
-  /// One Newton step of dE/dtheta = 0 over the edges that are not held, by the Thomas algorithm (theory E.5). Pivots
-  /// are kept above a part of what they would be if bending took nothing from the diagonal, so that it never goes
-  /// uphill.
+  /// One Newton step of dE/dtheta = 0 over the edges that are not held (theory E.5). Pivots are kept above a part of
+  /// what they would be if bending took nothing from the diagonal, so that it never goes uphill.
   TRIBO_HD void find_turns(const StrandPack<Real>& pack, typename JointPipe::Memory& memory) const {
     finish_stores();
     const T zero(Real(0)), one(Real(1));
@@ -218,7 +218,8 @@ struct RelaxStrands {
     JointLaw<T> law;  // of the joint before the edge
     JointCurvature<T> at;
     for (int k = 0; k < 4; ++k) at.p[k] = zero;
-    T moment = zero, coupling = zero, upper = zero, value = zero;
+    T moment = zero, coupling = zero;
+    EdgeSweep<T> sweep = EdgeSweep<T>::start();
     T held = pack.constant(rows, RodRow::held, 0);
     const JointRows list{rows, frame};
     JointPipe pipe(memory, list, pack, 1, 1, edges - 1);
@@ -244,17 +245,14 @@ struct RelaxStrands {
         g = g + torque - moment;
         D = D + stiffness + law.twist;
         stiff = stiff + max(stiffness, zero) + law.twist;
-        next_coupling = -(law.twist * (one - held) * (one - next_held));
+        next_coupling = -law.twist;
       }
       const auto fixed = held > T(Real(0.5)) || stiff <= zero;
-      g = select(fixed, zero, g);
       // A little of the diagonal is left even where a rod that is free at both ends can turn as a whole.
       const T least = stiff * T(Real(sizeof(Real) == 4 ? 1e-4 : 1e-7));
-      const T pivot = one / select(fixed, one, max(fma(-coupling, upper, D), least));
-      value = (-g - coupling * value) * pivot;
-      upper = next_coupling * pivot;
-      pack.store(frame, frame_numbers, j, place(Kept::upper), upper);
-      pack.store(frame, frame_numbers, j, place(Kept::value), value);
+      sweep.next(coupling, D, next_coupling, -g, least, fixed, zero);
+      pack.store(frame, frame_numbers, j, place(Kept::upper), sweep.upper);
+      pack.store(frame, frame_numbers, j, place(Kept::value), sweep.value);
       coupling = next_coupling;
       held = next_held;
     }

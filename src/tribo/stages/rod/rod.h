@@ -73,7 +73,7 @@ struct VertexHold {
 
 /// Numbers of a row in arrays that a step fills.
 inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
-inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`
+inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`, and of the rates of theta in `rod_step`
 
 /// Whether the last `rod_step` guessed where a strand's segments turn (`StretchStep`), and whether it guessed right.
 enum class StretchGuess : Index { none, right, wrong };

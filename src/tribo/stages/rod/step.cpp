@@ -4,6 +4,7 @@
 
 #include "tribo/exec/joins.h"
 #include "tribo/stages/rod/chain.h"
+#include "tribo/stages/rod/edge_sweep.h"
 #include "tribo/stages/rod/stretch.h"
 #include "tribo/stages/spin.h"
 
@@ -43,6 +44,12 @@ TRIBO_HD void any_normals(const Vec<T, 3>& t, Vec<T, 3>& a, Vec<T, 3>& b) {
   b = cross(t, a);
 }
 
+/// Numbers of a row on the way to the rates of theta, and where: of the joint at its vertex, then of the edge after it.
+enum class ThetaRow { bend, twist, bend_rate, twist_rate, rate, upper, count };
+constexpr int theta_joint_numbers = static_cast<int>(ThetaRow::rate), theta_numbers = static_cast<int>(ThetaRow::count);
+static_assert(theta_numbers <= frame_numbers);
+constexpr int place(ThetaRow which) { return static_cast<int>(which); }
+
 /// Forces and matrix of strands, edge by edge and joint by joint, as functions of the differences of neighbors.
 ///
 /// Bending enters the matrix as Gauss-Newton, sum_k B_k grad(kb . m_k) grad(kb . m_k)^T / vl with the mean frame of the
@@ -55,6 +62,10 @@ struct StrandForces {
   Vec<Real, 3> gravity;
   Real dt;
   bool implicit;
+
+  TRIBO_HD static T rate_of(const EdgePair<T>& slope, const Vec<T, 3>& rate0, const Vec<T, 3>& rate1) {
+    return dot(slope.e0, rate0) + dot(slope.e1, rate1);
+  }
 
   /// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
   static constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
@@ -92,17 +103,19 @@ struct StrandForces {
     if (any(held)) row.push = select<T>(held, n.change, row.push);
   }
 
-  /// k (g . w)^2 / 2 over the edges of a joint.
-  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Vec<T, 3>& rate0,
-                                    const Vec<T, 3>& rate1, EdgePair<T>& spring, EdgePair<T>& pull) const {
-    const T rate = dot(g.e0, rate0) + dot(g.e1, rate1);
-    const T back = k * (T(w.bend_rate) * rate);
-    pull.e0 += back * g.e0;
-    pull.e1 += back * g.e1;
+  /// k (g . w)^2 / 2 over the edges of a joint: what it does to the matrix, and where g . w was `rate` at the start of
+  /// the step, to the right-hand side.
+  TRIBO_HD void put_spring(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, EdgePair<T>& spring) const {
     if (!implicit) return;
     const T root = sqrt(k * T(w.bend));
     spring.e0 = root * g.e0;
     spring.e1 = root * g.e1;
+  }
+  TRIBO_HD static void add_pull(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const T& rate,
+                                EdgePair<T>& pull) {
+    const T back = k * (T(w.bend_rate) * rate);
+    pull.e0 += back * g.e0;
+    pull.e1 += back * g.e1;
   }
 
   /// `k` is EA / length.
@@ -151,26 +164,32 @@ struct StrandForces {
     Vec<T, 3> a, b;
     any_normals(rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean, a, b);
     const Vec<T, 3> rate0 = n[1].v - n[0].v, rate1 = n[2].v - n[1].v;
-    add_stiffness(k, joint.slope(a), w, rate0, rate1, to.spring[0], to.pull);
-    add_stiffness(k, joint.slope(b), w, rate0, rate1, to.spring[1], to.pull);
+    const EdgePair<T> slope[2] = {joint.slope(a), joint.slope(b)};
+    for (int s = 0; s < 2; ++s) {
+      add_pull(k, slope[s], w, rate_of(slope[s], rate0, rate1), to.pull);
+      put_spring(k, slope[s], w, to.spring[s]);
+    }
   }
 
-  TRIBO_OUTLINED void framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint,
-                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const Vec<T, 3>& spin,
-                                   const RodWeights<Real>& w, const Node* n, Joint& to) const {
-    to = Joint::none();
-    const JointCurvature<T> at(joint, m0, m1);
-    const T q = law.twist * (turned - law.rest_twist);
-    const Vec<T, 3> moment = law.bend_moment(joint, at, m0, m1);
-    const EdgePair<T> bend = joint.slope(moment), turn = joint.twist_slope();
-    to.pull = {T(dt) * (bend.e0 + q * turn.e0), T(dt) * (bend.e1 + q * turn.e1)};
-    if (!implicit && w.bend_rate == Real(0)) return;
+  /// How a joint with frames resists: by k (rate of s)^2 / 2 for each of two curvatures and the twist s, where s
+  /// changes with the edges by `slope` and with the angles of both edges. The mean frame turns by half of what theta of
+  /// the edges does, over cos(phi/2) where the joint is bent by phi, so that none changes as the joint turns as a
+  /// whole: theta' of an edge t is then spin . t.
+  struct Springs {
+    T k[3];
+    EdgePair<T> slope[3];
+    T bend_turn[2];  ///< of curvatures, by either theta; of twist it is -1 by the first and 1 by the second
+  };
+  /// `moment` bends the joint, `excess` is that of what twists it.
+  TRIBO_HD Springs springs_of(const JointLaw<T>& law, const RodJoint<T>& joint, const Vec<T, 3>& m0,
+                              const Vec<T, 3>& m1, const Vec<T, 3>& moment, const T& excess) const {
     // The mean frame; with an angle between those of the edges, part of each stiffness acts along the other director.
     T s, c;
     joint.turn(m0, m1, s, c);
     const T half(Real(0.5)), one(Real(1));
     const T own = half * (one + c), other = half * (one - c);
-    const Vec<T, 3> mean = rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean;
+    const T mean2 = max(squared_norm(joint.mean), T(Real(1e-30))), inverse = rsqrt(mean2);
+    const Vec<T, 3> mean = inverse * joint.mean;
     Vec<T, 3> a = transport(m0, joint.a.t, mean) + transport(m1, joint.b.t, mean);
     a = a - dot(a, mean) * mean;
     const T size = squared_norm(a);
@@ -178,26 +197,84 @@ struct StrandForces {
     any_normals(mean, x, y);  // where the directors are opposite, and both stiffnesses nearly alike then
     a = select<T>(size < T(Real(1e-6)), x, rsqrt(max(size, T(Real(1e-30)))) * a);
     const Vec<T, 3> b = cross(mean, a);
-    const T excess = twist_excess(q, half * (joint.a.length + joint.b.length), n[1].mass);
     const T k1 = own * law.bend1 + other * law.bend2, k2 = own * law.bend2 + other * law.bend1;
-    add_twist(excess, law, joint, w, to);
     const T more = sqrt(excess * half * (law.bend1 + law.bend2)) +  // k sqrt(excess / k)
                    bend_excess(joint, sqrt(squared_norm(moment) * squared_norm(joint.kb)));
-    // Directors here keep their theta, and so would resist a rotation about edges. They do not: theta follows.
-    const Vec<T, 3> turned0 = cross(spin, joint.a.length * joint.a.t),
-                    turned1 = cross(spin, joint.b.length * joint.b.t);
-    const Vec<T, 3> rate0 = (n[1].v - n[0].v) - turned0, rate1 = (n[2].v - n[1].v) - turned1;
-    add_stiffness(k1 + more, joint.slope(b), w, rate0, rate1, to.spring[0], to.pull);
-    add_stiffness(k2 + more, joint.slope(a), w, rate0, rate1, to.spring[1], to.pull);
-    add_stiffness(law.twist, turn, w, rate0, rate1, to.spring[2], to.pull);
+    const T turn = half * (mean2 * inverse);
+    return {{k1 + more, k2 + more, law.twist},
+            {joint.slope(b), joint.slope(a), joint.twist_slope()},
+            {-(turn * dot(joint.kb, a)), turn * dot(joint.kb, b)}};
+  }
+
+  TRIBO_OUTLINED void framed_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint,
+                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const T& theta0, const T& theta1,
+                                   const Vec<T, 3>& spin, const RodWeights<Real>& w, const Node* n, Joint& to) const {
+    to = Joint::none();
+    const JointCurvature<T> at(joint, m0, m1);
+    const T q = law.twist * (turned - law.rest_twist);
+    const Vec<T, 3> moment = law.bend_moment(joint, at, m0, m1);
+    const EdgePair<T> bend = joint.slope(moment), turn = joint.twist_slope();
+    to.pull = {T(dt) * (bend.e0 + q * turn.e0), T(dt) * (bend.e1 + q * turn.e1)};
+    if (!implicit && w.bend_rate == Real(0)) return;
+    const T excess = twist_excess(q, joint, n[1].mass);
+    add_twist(excess, law, joint, w, to);
+    const Springs springs = springs_of(law, joint, m0, m1, moment, excess);
+    // Free strands turn on as a whole, whatever theta' can follow.
+    const Turning first(theta0, spin, joint.a, n[0], n[1]), second(theta1, spin, joint.b, n[1], n[2]);
+    for (int s = 0; s < 3; ++s) {
+      const T turn0 = s == 2 ? T(Real(-1)) : springs.bend_turn[s], turn1 = s == 2 ? T(Real(1)) : turn0;
+      const EdgePair<T> g{springs.slope[s].e0 + turn0 * first.follow, springs.slope[s].e1 + turn1 * second.follow};
+      add_pull(springs.k[s], g, w, rate_of(g, first.rate, second.rate) + (turn0 * first.given + turn1 * second.given),
+               to.pull);
+      put_spring(springs.k[s], g, w, to.spring[s]);
+    }
+  }
+  /// How an edge turns: theta' = `follow` . w + `given`, see `ThetaRates`. The latter is of edges that move as they are
+  /// told to.
+  struct Turning {
+    Vec<T, 3> rate;  ///< w, besides that of the strand as it turns as a whole
+    Vec<T, 3> follow;
+    T given;
+
+    TRIBO_HD Turning(const T& theta, const Vec<T, 3>& spin, const RodEdge<T>& edge, const Node& a, const Node& b) {
+      const Vec<T, 3> w = b.v - a.v;
+      const T zero(Real(0)), square = squared_norm(w), least = abs(theta) * sqrt(square) / edge.inverse;
+      const auto driven = max(a.free, b.free) < T(Real(0.5));
+      rate = w - cross(spin, edge.length * edge.t);
+      follow = select(driven, zero, theta / max(max(square, least), T(Real(1e-30)))) * w;
+      given = select(driven, theta, zero);
+    }
+  };
+
+  /// What a joint adds to the equations for the rates of theta, see `ThetaRates`: the diagonal of both edges gets bend
+  /// + twist and what is between them bend - twist; the right-hand side of the first edge gets twist_rate - bend_rate
+  /// and that of the second - twist_rate - bend_rate.
+  TRIBO_OUTLINED void theta_joint(const JointLaw<T>& law, const T& turned, const RodJoint<T>& joint,
+                                  const Vec<T, 3>& m0, const Vec<T, 3>& m1, const Node* n, T* to) const {
+    const JointCurvature<T> at(joint, m0, m1);
+    const T q = law.twist * (turned - law.rest_twist);
+    const Springs springs = springs_of(law, joint, m0, m1, law.bend_moment(joint, at, m0, m1),
+                                       twist_excess(q, joint, n[1].mass));
+    const Vec<T, 3> rate0 = n[1].v - n[0].v, rate1 = n[2].v - n[1].v;
+    T bend(Real(0)), bend_rate = bend;
+    for (int s = 0; s < 2; ++s) {
+      const T k = springs.k[s] * springs.bend_turn[s];
+      bend = fma(k, springs.bend_turn[s], bend);
+      bend_rate = fma(k, rate_of(springs.slope[s], rate0, rate1), bend_rate);
+    }
+    to[place(ThetaRow::bend)] = bend;
+    to[place(ThetaRow::twist)] = law.twist;
+    to[place(ThetaRow::bend_rate)] = bend_rate;
+    to[place(ThetaRow::twist_rate)] = law.twist * rate_of(springs.slope[2], rate0, rate1);
   }
 
   /// A twisting moment q pulls at edges across: q t . (da x db) / l^2, of either sign. Up to a moment that masses alone
   /// keep stable, 4 m l^2 / (2.6 dt^2) by theory E.7, nothing is needed, and half of it is used. What exceeds it is
   /// bounded with s = (da + db)/2 and d = db - da by q s d <= (eps s^2 + d^2/eps) q/2: as much bending stiffness and
   /// as much tension in the matrix keep it stable. eps = sqrt(q/k), k = E I/vl, makes both vanish with q.
-  TRIBO_HD T twist_excess(const T& q, const T& length, const T& mass) const {
+  TRIBO_HD T twist_excess(const T& q, const RodJoint<T>& joint, const T& mass) const {
     if (!implicit) return T(Real(0));
+    const T length = T(Real(0.5)) * (joint.a.length + joint.b.length);
     const T allowed = mass * length * length * T(Real(2 / 2.6) / (dt * dt));
     return max(abs(q) - allowed, T(Real(0)));
   }
@@ -225,6 +302,7 @@ struct StrandShape {
   FieldView<const Real, 3> v_start, director;
   const Real* twist;
   FieldView<const Real, 3> spin;  ///< of strands as a whole, where there are any with frames that nothing holds
+  const Real* theta;              ///< rows of `ThetaRates`, where there are frames
 };
 
 /// Whether the energy that edges get by turning, of which a step knows nothing, is less than m |dv|^2 / 2, which x +=
@@ -291,6 +369,7 @@ struct StrandRows {
     RodEdge<T> before, own;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     Joint joint = Joint::none(), joint_after = joint;  // of rows i - 1, i
+    T theta0(Real(0)), theta1(Real(0));  // rates
     Vec<T, 3> spin = m0;
     if (Framed && shape.spin[0] != nullptr)
       for (int k = 0; k < 3; ++k) spin[k] = pack.of_strands(shape.spin[k]);
@@ -300,7 +379,10 @@ struct StrandRows {
     if (count > 1) {
       n[1] = node<Guessed>(pack, count - 2);
       own = Forces::edge(n[1], n[2], pack.constant(shape.rows, RodRow::length, count - 2));
-      if constexpr (Framed) m1 = pack.gather(shape.director, count - 2);
+      if constexpr (Framed) {
+        m1 = pack.gather(shape.director, count - 2);
+        theta1 = pack.load(shape.theta, theta_numbers, count - 2, place(ThetaRow::rate));
+      }
     }
     for (Index i = count - 1; i >= 0; --i) {
       row = ChainRow<T>::zero();
@@ -315,7 +397,9 @@ struct StrandRows {
         const RodJoint<T> bent(before, own);
         if constexpr (Framed) {
           m0 = pack.gather(shape.director, i - 2);
-          forces.framed_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), bent, m0, m1, spin, w, n, joint);
+          theta0 = pack.load(shape.theta, theta_numbers, i - 2, place(ThetaRow::rate));
+          forces.framed_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), bent, m0, m1, theta0, theta1, spin,
+                              w, n, joint);
         } else {
           forces.straight_joint(pack.constant(shape.rows, RodRow::bend1, i - 1), bent, w, n, joint);
         }
@@ -326,7 +410,31 @@ struct StrandRows {
       n[1] = n[0];
       own = before;
       m1 = m0;
+      theta1 = theta0;
       joint_after = joint;
+    }
+  }
+  /// What joints have to say about the rates of theta, from the root on.
+  TRIBO_HD void put_theta_joints(const StrandPack<Real>& pack, Real* theta) const {
+    Node n[3];
+    RodEdge<T> before, own;
+    Vec<T, 3> m0, m1;
+    for (Index i = 0; i < pack.rows(); ++i) {
+      n[2] = node<false>(pack, i);
+      if (i > 0) {
+        own = Forces::edge(n[1], n[2], pack.constant(shape.rows, RodRow::length, i - 1));
+        m1 = pack.gather(shape.director, i - 1);
+      }
+      if (i > 1) {
+        T joint[theta_joint_numbers];
+        forces.theta_joint(law_at(pack, i - 1), pack.gather(shape.twist, i - 1), RodJoint<T>(before, own), m0, m1, n,
+                           joint);
+        put_row(pack, theta, theta_numbers, i - 1, theta_joint_numbers, joint);
+      }
+      n[0] = n[1];
+      n[1] = n[2];
+      before = own;
+      m0 = m1;
     }
   }
   TRIBO_HD JointLaw<T> law_at(const StrandPack<Real>& pack, Index i) const {
@@ -488,19 +596,49 @@ struct KeepRows {
   }
 };
 
-/// One row of the matrix, all by itself: what a GPU has threads for. Joints pull at two edges each and are computed for
-/// both.
-template <class Real, bool Guessed>
-struct AssembleRow {
+/// What a row needs, vertex by vertex: what a GPU has threads for.
+template <class Real>
+struct VertexRows {
   using Forces = StrandForces<Real>;
   using Node = typename Forces::Node;
-  using Joint = typename Forces::Joint;
 
   Forces forces;
   StrandShape<Real> shape;
   const Index *start, *vertex_strand, *strand_body, *slot;
+  FieldView<const Real, 3> v;
+
+  TRIBO_HD Real constant(Index i, RodRow which, int k = 0) const {
+    return shape.rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which) + k)];
+  }
+  TRIBO_HD Node node(Index i) const {
+    Node n;
+    n.point = {vector_at(shape.positions.x, i), vector_at(shape.positions.tail, i)};
+    n.v = vector_at(shape.v_start, i);
+    n.mass = constant(i, RodRow::mass);
+    n.free = constant(i, RodRow::free);
+    n.guess = Vec<Real, 3>::zero();
+    n.change = n.free < Real(0.5) ? vector_at(v, i) - n.v : Vec<Real, 3>::zero();
+    return n;
+  }
+  TRIBO_HD JointLaw<Real> law_at(Index i) const {
+    constexpr int count = static_cast<int>(RodRow::count);
+    Real constants[count];
+    take_slot(shape.rows, slot[i], count, count, constants);
+    return joint_law(constants);
+  }
+};
+
+/// One row of the matrix, all by itself. Joints pull at two edges each and are computed for both.
+template <class Real, bool Guessed>
+struct AssembleRow : VertexRows<Real> {
+  using Forces = StrandForces<Real>;
+  using Node = typename Forces::Node;
+  using Joint = typename Forces::Joint;
+  using VertexRows<Real>::forces, VertexRows<Real>::shape, VertexRows<Real>::start, VertexRows<Real>::vertex_strand,
+      VertexRows<Real>::strand_body, VertexRows<Real>::slot, VertexRows<Real>::constant, VertexRows<Real>::law_at;
+
   const Index* twisted;  ///< of bodies
-  FieldView<const Real, 3> v, guess;
+  FieldView<const Real, 3> guess;
   const StretchGuess* guesses;
   Real* chain;
 
@@ -514,24 +652,10 @@ struct AssembleRow {
   }
 
  private:
-  TRIBO_HD Real constant(Index i, RodRow which, int k = 0) const {
-    return shape.rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which) + k)];
-  }
   TRIBO_HD Node node(Index i) const {
-    Node n;
-    n.point = {vector_at(shape.positions.x, i), vector_at(shape.positions.tail, i)};
-    n.v = vector_at(shape.v_start, i);
-    n.mass = constant(i, RodRow::mass);
-    n.free = constant(i, RodRow::free);
-    n.guess = Guessed ? vector_at(guess, i) : Vec<Real, 3>::zero();
-    n.change = n.free < Real(0.5) ? vector_at(v, i) - n.v : Vec<Real, 3>::zero();
+    Node n = VertexRows<Real>::node(i);
+    if constexpr (Guessed) n.guess = vector_at(guess, i);
     return n;
-  }
-  TRIBO_HD JointLaw<Real> law_at(Index i) const {
-    constexpr int count = static_cast<int>(RodRow::count);
-    Real constants[count];
-    take_slot(shape.rows, slot[i], count, count, constants);
-    return joint_law(constants);
   }
 
   /// From vertices i - 2 to i + 1, as far as the strand goes.
@@ -542,9 +666,10 @@ struct AssembleRow {
     Node n[4];
     RodEdge<Real> edge[3];
     Vec<Real, 3> m[3];
-    Joint joint[2] = {Joint::none(), Joint::none()};
+    Real theta[3];  // rates
     Vec<Real, 3> spin = Vec<Real, 3>::zero();
     if (Framed && shape.spin[0] != nullptr) spin = vector_at(shape.spin, s);
+    Joint joint[2] = {Joint::none(), Joint::none()};
     ChainRow<Real> row = ChainRow<Real>::zero();
     TRIBO_UNROLL
     for (int k = 0; k < 4; ++k) {
@@ -556,7 +681,10 @@ struct AssembleRow {
       const Index j = i + k - 2;
       if (j < first || j + 1 >= end) continue;
       edge[k] = Forces::edge(n[k], n[k + 1], constant(j, RodRow::length));
-      if constexpr (Framed) m[k] = vector_at(shape.director, j);
+      if constexpr (Framed) {
+        m[k] = vector_at(shape.director, j);
+        theta[k] = shape.theta[slot_place<Real>(slot[j], theta_numbers, place(ThetaRow::rate))];
+      }
     }
     forces.put_vertex(n[2], w, row);
     if (i > first)
@@ -568,7 +696,8 @@ struct AssembleRow {
       if (j <= first || j + 1 >= end) continue;
       const RodJoint<Real> bent(edge[k], edge[k + 1]);
       if constexpr (Framed)
-        forces.framed_joint(law_at(j), shape.twist[j], bent, m[k], m[k + 1], spin, w, n + k, joint[k]);
+        forces.framed_joint(law_at(j), shape.twist[j], bent, m[k], m[k + 1], theta[k], theta[k + 1], spin, w, n + k,
+                            joint[k]);
       else
         forces.straight_joint(constant(j, RodRow::bend1), bent, w, n + k, joint[k]);
     }
@@ -695,6 +824,183 @@ struct PutGuess {
   TRIBO_HD void operator()(Index i) const {
     if (guesses[vertex_strand[i]] != StretchGuess::wrong) return;
     for (int k = 0; k < 3; ++k) guess[k][i] = v[k][i];
+  }
+};
+
+/// How fast theta turns while it stays at equilibrium, for the velocities v that a step begins with.
+///
+/// Bending and twist have a part of theta, which follows wherever vertices go: with theta as it is, a curl that swings
+/// would be twisted to and fro in each of its turns, and lost 25 times what it should. Over edges and theta, the
+/// springs of all joints have K_b by edges, C mixed and H by theta: theta' = -H^-1 C^T v makes the sum of k (rate)^2
+/// least, and R = K_b - C H^-1 C^T is what it leaves of K_b. R is no chain, but its product with v can be had from one:
+/// let theta' of each edge follow the difference w of its velocities alone, theta' = L w, L = theta' w^T / |w|^2
+/// (`Turning`). With any L the springs make a chain T >= R, and with this one T v is R v, since theta' is the best
+/// there is.
+///
+/// So T takes the place of K_b, in A and in the rates alike. That matters: with A = M + W and the rates S v, a step A
+/// dv = -dt E' x - S v, x += dt v' of an energy with the Hessian E' changes that by
+///   -|dv|^2 / 2 - v' (S - dt^2/2 E') v' - v' (W - S) dv,  v' = v + dv.
+/// The last is the change of an energy v (W - S) v / 2 that nobody put in and that becomes real: with K_b in A and R v
+/// in the rates, struck curls gained a quarter of theirs. With T in both, W - S is (1 - e)^2/4 dt^2 T with e of
+/// `weights_of`, nothing without damping, and what remains does not rise as long as S, which is dt^2 T or more, is no
+/// less than dt^2/2 E'. T takes dt^2 dv (T - R) dv in a step more than R would: an order of dt less than that does. Of
+/// free strands S has only what they do besides turning as a whole; that they do not gain by it is measured, no more.
+///
+/// theta' follows radian for radian at most, |L| <= 1 / length: an edge that turns about itself faster than its
+/// direction turns hardly says how, and A would have the noise of it times |L|^2. Edges that are steep to the axis of
+/// their curl thus lose more than they should still.
+///
+/// Pivots have a bound where a strand can turn about itself: H is larger then, and R between what it should be and K_b.
+template <class Real>
+struct ThetaRates {
+  using T = ParticlePack<Real>;
+  const Real* rows;
+  Real* theta;  ///< has what joints add, and the rates of edges that are held
+
+  struct JointRows {
+    static constexpr int held = (theta_numbers + 3) / 4 * 4, held_first = static_cast<int>(RodRow::held) / 4 * 4,
+                         held_at = held + static_cast<int>(RodRow::held) - held_first, numbers = held_at + 1;
+    const Real *rows, *theta;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index i, const Put& put) const {
+      put.row(0, theta, theta_numbers, i, theta_numbers);
+      put.row(held, rows, static_cast<int>(RodRow::count), i, numbers - held, held_first);
+    }
+  };
+  struct EdgeRows {
+    static constexpr int first = theta_joint_numbers, numbers = theta_numbers - first;
+    const Real* theta;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index i, const Put& put) const {
+      put.row(0, theta, theta_numbers, i, numbers, first);
+    }
+  };
+  using JointPipe = RowPipe<Real, JointRows::numbers, JointRows>;
+  using EdgePipe = RowPipe<Real, EdgeRows::numbers, EdgeRows>;
+  union Memory {
+    typename JointPipe::Memory joints;
+    typename EdgePipe::Memory edges;
+  };
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (pack.group.twisted == 0) return;
+    eliminate(pack, memory.joints);
+    substitute(pack, memory.edges);
+  }
+
+ private:
+  TRIBO_HD void eliminate(const StrandPack<Real>& pack, typename JointPipe::Memory& memory) const {
+    finish_stores();
+    const T zero(Real(0)), one(Real(1));
+    const Index edges = pack.rows() - 1;
+    const JointRows list{rows, theta};
+    JointPipe pipe(memory, list, pack, 1, 1, edges - 1);
+    EdgeSweep<T> sweep = EdgeSweep<T>::start();
+    T held = pack.constant(rows, RodRow::held, 0), given = pack.load(theta, theta_numbers, 0, place(ThetaRow::rate));
+    T D = zero, right = zero, before = zero;  // of the joint before the edge
+    for (Index j = 0; j < edges; ++j) {
+      T after = zero, next_D = zero, next_right = zero, next_held = one, next_given = zero;
+      if (j + 1 < edges) {
+        T n[JointPipe::numbers];
+        pipe.next(n);
+        const T bend = n[place(ThetaRow::bend)], twist = n[place(ThetaRow::twist)],
+                bend_rate = n[place(ThetaRow::bend_rate)], twist_rate = n[place(ThetaRow::twist_rate)];
+        next_D = bend + twist;
+        D = D + next_D;
+        after = bend - twist;
+        right = right + (twist_rate - bend_rate);
+        next_right = -(twist_rate + bend_rate);
+        next_held = n[JointRows::held_at];
+        next_given = n[place(ThetaRow::rate)];
+      }
+      const auto none = D <= zero;  // rows without an edge have no number at all
+      sweep.next(before, D, after, right, D * T(Real(sizeof(Real) == 4 ? 1e-4 : 1e-7)), held > T(Real(0.5)) || none,
+                 select(none, zero, given));
+      pack.store(theta, theta_numbers, j, place(ThetaRow::rate), sweep.value);
+      pack.store(theta, theta_numbers, j, place(ThetaRow::upper), sweep.upper);
+      D = next_D;
+      right = next_right;
+      before = after;
+      held = next_held;
+      given = next_given;
+    }
+  }
+  TRIBO_HD void substitute(const StrandPack<Real>& pack, typename EdgePipe::Memory& memory) const {
+    finish_stores();
+    const Index edges = pack.rows() - 1;
+    const EdgeRows list{theta};
+    EdgePipe pipe(memory, list, pack, edges - 1, -1, edges);
+    T rate(Real(0));
+    for (Index j = edges - 1; j >= 0; --j) {
+      T n[EdgePipe::numbers];
+      pipe.next(n);
+      rate = n[place(ThetaRow::rate) - EdgeRows::first] - n[place(ThetaRow::upper) - EdgeRows::first] * rate;
+      pack.store(theta, theta_numbers, j, place(ThetaRow::rate), rate);
+    }
+  }
+};
+
+/// The same for a pack of strands, from their joints on.
+template <class Real>
+struct TurnStrands {
+  using Memory = typename ThetaRates<Real>::Memory;
+  StrandRows<Real> rows;
+  ThetaRates<Real> rates;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    if (pack.group.twisted == 0) return;
+    rows.put_theta_joints(pack, rates.theta);
+    rates(pack, memory);
+  }
+};
+/// The joint at a vertex, all by itself: what a GPU has threads for.
+template <class Real>
+struct PutThetaJoint {
+  VertexRows<Real> rows;
+  const Index* twisted;  ///< of bodies
+  Real* theta;
+
+  TRIBO_HD void operator()(Index i) const {
+    const Index s = rows.vertex_strand[i];
+    if (i == rows.start[s] || i + 1 >= rows.start[s + 1] || twisted[rows.strand_body[s]] == 0) return;
+    using Forces = StrandForces<Real>;
+    const typename Forces::Node n[3] = {rows.node(i - 1), rows.node(i), rows.node(i + 1)};
+    const RodJoint<Real> joint(Forces::edge(n[0], n[1], rows.constant(i - 1, RodRow::length)),
+                               Forces::edge(n[1], n[2], rows.constant(i, RodRow::length)));
+    Real numbers[theta_joint_numbers];
+    rows.forces.theta_joint(rows.law_at(i), rows.shape.twist[i], joint, vector_at(rows.shape.director, i - 1),
+                            vector_at(rows.shape.director, i), n, numbers);
+    put_slot(theta, rows.slot[i], theta_numbers, theta_joint_numbers, numbers);
+  }
+};
+
+/// Of edges that are held, with the motion that holds them.
+template <class Real>
+struct TurnHeldEdge {
+  const Index *vertex, *drive, *holds, *slot, *vertex_strand, *start;
+  Index vertices;
+  const RodDriveStep *keyed, *skinned;
+  FieldView<const double, 3> anchor_director;
+  FieldView<const Real, 3> x, tail, v, director;
+  double dt;
+  Real* theta;
+
+  TRIBO_HD void operator()(Index d) const {
+    if (holds[d] == 0) return;
+    const Index i = vertex[d];
+    const auto difference = [&](const FieldView<const Real, 3>& of) {
+      return cast<double>(vector_at(of, i + 1)) - cast<double>(vector_at(of, i));
+    };
+    const Vec<double, 3> edge = difference(x) + difference(tail);
+    const RodEdge<double> from(edge), to(edge + dt * difference(v));
+    const Vec<double, 3> m = transport(cast<double>(vector_at(director, i)), from.t, to.t),
+                         end = drive_of(keyed, skinned, drive[d]).rotation * vector_at(anchor_director, d);
+    const auto rate = static_cast<Real>(angle_of(dot(cross(m, end), to.t), dot(m, end)) / dt);
+    // Lanes without a strand repeat the last of their group.
+    const Index after = start[vertex_strand[i] + 1], lane = slot[i] % group_width<Real>;
+    const bool last = after == vertices || slot[after] % group_width<Real> == 0;
+    for (Index k = 0; k < (last ? group_width<Real> - lane : 1); ++k)
+      theta[slot_place<Real>(slot[i] + k, theta_numbers, place(ThetaRow::rate))] = rate;
   }
 };
 
@@ -1029,7 +1335,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   const StrandForces<Real> forces{kept.weights.data(), constants.gravity, static_cast<Real>(dt),
                                   constants.scheme != RodScheme::explicit_euler};
   StrandShape<Real> shape{mesh.row.data(),    {view(now.x), view(now.x_tail)}, view(kept.v_start),
-                          view(now.director), now.twist.c[0].data(),           {{nullptr, nullptr, nullptr}}};
+                          view(now.director), now.twist.c[0].data(),           {{nullptr, nullptr, nullptr}},
+                          nullptr};
   if (forces.implicit && mesh.twisted && mesh.loose_count > 0) {
     work.spin.resize_discard(mesh.strands);
     parallel_for(ex, "rods", mesh.strands, ClearVector<Real>{view(work.spin)});
@@ -1038,6 +1345,27 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
                                 view(work.spin)});
     shape.spin = view(kept.spin);
   }
+  if (mesh.twisted) {
+    work.frame.resize_discard(row_array_size<Real>(mesh.rows, frame_numbers));
+    parallel_for(ex, "rods", mesh.driven,
+                 TurnHeldEdge<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), mesh.slot.data(),
+                                    mesh.vertex_strand.data(), mesh.start.data(), mesh.vertices, kept.drives.data(),
+                                    kept.skin.data(), view(mesh.anchor_director), view(now.x), view(now.x_tail),
+                                    view(now.v), view(now.director), dt, work.frame.data()});
+    const ThetaRates<Real> rates{mesh.row.data(), work.frame.data()};
+    if constexpr (fetches_ahead) {
+      parallel_for(ex, "rods", mesh.vertices,
+                   PutThetaJoint<Real>{{forces, shape, mesh.start.data(), mesh.vertex_strand.data(),
+                                        mesh.strand_body.data(), mesh.slot.data(), view(now.v)},
+                                       mesh.body_twisted.data(),
+                                       work.frame.data()});
+      for_each_strand_pack<Real>(ex, "rods", mesh, rates);
+    } else {
+      for_each_strand_pack<Real>(ex, "rods", mesh,
+                                 TurnStrands<Real>{{forces, shape, view(now.v), view(kept.v_start)}, rates});
+    }
+    shape.theta = kept.frame.data();
+  }
   work.guess.resize_discard(mesh.vertices);
   work.guesses.resize_discard(mesh.strands);
   if constexpr (fetches_ahead) {
@@ -1045,9 +1373,12 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
     const auto solve = [&]<bool Guessed>(std::bool_constant<Guessed>) {
       const StretchGuess* const some = Guessed ? kept.guesses.data() : nullptr;
       parallel_for(ex, "rods", mesh.vertices,
-                   AssembleRow<Real, Guessed>{forces, shape, mesh.start.data(), mesh.vertex_strand.data(),
-                                              mesh.strand_body.data(), mesh.slot.data(), mesh.body_twisted.data(),
-                                              view(now.v), view(kept.guess), some, work.chain.data()});
+                   AssembleRow<Real, Guessed>{{forces, shape, mesh.start.data(), mesh.vertex_strand.data(),
+                                               mesh.strand_body.data(), mesh.slot.data(), view(now.v)},
+                                              mesh.body_twisted.data(),
+                                              view(kept.guess),
+                                              some,
+                                              work.chain.data()});
       for_each_strand_pack<Real>(
           ex, "rods", mesh, EliminateStrands<Real>{work.chain.data(), some, work.factor.data(), work.solution.data()});
       parallel_for(ex, "rods", mesh.vertices,
@@ -1107,7 +1438,9 @@ void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched,
     const StrandForces<Real> forces{kept.weights.data(), Vec<Real, 3>::zero(), static_cast<Real>(kept.dt),
                                     kept.scheme != RodScheme::explicit_euler};
     const StrandShape<Real> shape{mesh.row.data(),      {view(state.x), view(state.x_tail)}, view(kept.v_start),
-                                  view(state.director), state.twist.c[0].data(),             {{nullptr, nullptr, nullptr}}};
+                                  view(state.director), state.twist.c[0].data(),
+                                  {{nullptr, nullptr, nullptr}},  // of right-hand sides, which do not matter
+                                  kept.frame.data()};
     for_each_strand_pack<Real>(ex, "rods", mesh,
                                KeepRows<Real>{{forces, shape, view(state.v), view(kept.guess)},
                                               touched.data(), kept.guesses.data(), work.chain.data()});
