@@ -1,5 +1,7 @@
 #include "tribo/mesh/strands.h"
 
+#include <oneapi/tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -114,7 +116,7 @@ void each_near(const Strands& strands, double reach, const Visit& visit) {
         for (std::int64_t z = boxes[i].low[2]; z <= boxes[i].high[2]; ++z)
           entries.push_back({x, y, z, static_cast<std::uint32_t>(i)});
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+  tbb::parallel_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
   });
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -216,9 +216,11 @@ class Growth {
     // Of two strands that come nearer to each other than they are thick, the later one leaves another way: hair that
     // begins crossed stays so, near roots for as long as it is shaken, and passes through in the end.
     constexpr int most_tries = 12;
+    std::size_t before = count;
     for (int k = 0; k < most_tries && can_avoid(); ++k) {
       const std::vector<std::size_t> again = strands_near_earlier(out, 2 * radius_);
-      if (again.empty()) break;
+      if (again.empty() || 10 * again.size() > 9 * before) break;  // too dense for chance to help
+      before = again.size();
       for (const std::size_t i : again) ++tries_[i];
       tbb::parallel_for(std::size_t{0}, again.size(), [&](std::size_t a) { grow(again[a]); });
       out = all_of(grown);

@@ -1056,8 +1056,11 @@ struct KeepSpin {
     }
   };
   struct Gain {
-    double sum;
-    TRIBO_HD void add(const Gain& more) { sum += more.sum; }
+    double without, with;
+    TRIBO_HD void add(const Gain& more) {
+      without += more.without;
+      with += more.with;
+    }
   };
   /// What rounding left of a piece, and the velocity of its last vertex, which may take it.
   struct Rest {
@@ -1102,14 +1105,9 @@ struct KeepSpin {
     torque = sum_of_team(team, torque, scratch.torque);
     turn.spin = -spin_of(torque.second, torque.torque);
     const double damping = static_cast<double>(w.stretch) / (dt * dt) - 1;
-    const auto gain = [&](double part) {
-      return sum_of_team(team, gain_of(s, turn, part, damping, first, end), scratch.gain).sum;
-    };
-    double part = 1;
-    if (const double with = gain(1); with > 0) {  // convex in how much it is turned
-      const double without = gain(0);
-      part = without < 0 ? without / (without - with) : 0;
-    }
+    const Gain gain = sum_of_team(team, gain_of(s, turn, damping, first, end), scratch.gain);
+    // Convex in how much it is turned.
+    const double part = !(gain.with > 0) ? 1 : gain.without < 0 ? gain.without / (gain.without - gain.with) : 0;
     // In short steps it is less than the last bit of a float, of which rounding would make all or nothing, the same in
     // each step. So the next vertex takes what rounding leaves, and of a piece the next piece.
     Vec3 left = Vec3::zero();
@@ -1165,31 +1163,34 @@ struct KeepSpin {
     return static_cast<double>(
         rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which))]);
   }
-  /// Energy that the step brings in with so much of the turn, as far as stretch and motion go, of the vertices from
+  /// Energy that the step brings in without and with the turn, as far as stretch and motion go, of the vertices from
   /// `first` on and the edges before them: bending does not see it.
-  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double part, double damping, Index first, Index end) const {
+  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double damping, Index first, Index end) const {
     constexpr double shortest = StrandForces<Real>::shortest_edge;
-    double sum = 0;
+    Gain sum{0, 0};
     Vec3 last = Vec3::zero(), last_more = last;
     if (first > start[s] && first < end) {
       last = at(v, first - 1);
-      last_more = part * cross(turn.spin, turned_place(turn, first - 1));
+      last_more = cross(turn.spin, turned_place(turn, first - 1));
     }
     for (Index i = first; i < end; ++i) {
-      const Vec3 own = at(v, i), more = part * cross(turn.spin, turned_place(turn, i));
-      sum += static_cast<double>(mass[i]) * (dot(own + more, more) - 0.5 * squared_norm(own + more - at(v_start, i)));
+      const auto m = static_cast<double>(mass[i]);
+      const Vec3 own = at(v, i), more = cross(turn.spin, turned_place(turn, i)), dv = own - at(v_start, i);
+      sum.without -= 0.5 * m * squared_norm(dv);
+      sum.with += m * (dot(own + more, more) - 0.5 * squared_norm(dv + more));
       if (i > start[s]) {
         const double rest = constant(i - 1, RodRow::length), least = shortest * rest;
         const Vec3 solved = dt * (own - last), way = solved + dt * (more - last_more);
         const RodEdge<double> edge(place(i) - place(i - 1), least);
         const Vec3 guessed = guesses[s] == StretchGuess::none ? Vec3::zero() : dt * (at(guess, i) - at(guess, i - 1));
-        sum += StretchStep<double>(constant(i - 1, RodRow::stretch), rest, edge, guessed, least)
-                   .excess(edge, least, damping, solved, way);
+        const StretchStep<double> stretch(constant(i - 1, RodRow::stretch), rest, edge, guessed, least);
+        sum.without += stretch.excess(edge, least, damping, solved, solved);
+        sum.with += stretch.excess(edge, least, damping, solved, way);
       }
       last = own;
       last_more = more;
     }
-    return {sum};
+    return sum;
   }
 };
 
