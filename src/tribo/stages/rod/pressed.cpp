@@ -13,8 +13,7 @@ struct FindPressed {
     Index low = 0, high = count;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
-      const bool below =
-          segments[0][middle] < first || (segments[0][middle] == first && segments[1][middle] < second);
+      const bool below = segments[0][middle] < first || (segments[0][middle] == first && segments[1][middle] < second);
       if (below)
         low = middle + 1;
       else
@@ -139,9 +138,9 @@ void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, StrandContactW
   pressed.count = count;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                     \
-  template Index recall_pressed(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&,          \
-                                StrandContactWork<Real>&);                                                          \
+#define TRIBO_INSTANTIATE(Real)                                                                            \
+  template Index recall_pressed(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&, \
+                                StrandContactWork<Real>&);                                                 \
   template void keep_pressed(Exec&, const RodMesh<Real>&, double, StrandContactWork<Real>&, PressedPairs<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

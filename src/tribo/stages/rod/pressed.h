@@ -3,15 +3,15 @@
 #include "tribo/stages/rod/impulses.h"
 
 /// \file
-/// Pairs of segments that something presses together, as snow presses hair to a scalp: what the fail-safe kept them apart
-/// with in a step is what the next one begins with. Iterations find it a little at a time. Begun anew in every step they
-/// left the same velocity each time, by which such pairs lost their thickness within a millisecond, and then took all
-/// the rounds there are in every step, until the first ones passed.
+/// Pairs of segments that something presses together, as snow presses hair to a scalp: what the fail-safe kept them
+/// apart with in a step is what the next one begins with. Iterations find it a little at a time. Begun anew in every
+/// step they left the same velocity each time, by which such pairs lost their thickness within a millisecond, and then
+/// took all the rounds there are in every step, until the first ones passed.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Forces of the last step, where its pairs are near again, become impulses of these and change velocities; from then on
-/// only pairs of their strands are iterated. Returns how many there are. After `prepare_pairs`.
+/// Forces of the last step, where its pairs are near again, become impulses of these and change velocities; from then
+/// on only pairs of their strands are iterated. Returns how many there are. After `prepare_pairs`.
 template <class Real>
 Index recall_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
                      StrandContactWork<Real>& work);

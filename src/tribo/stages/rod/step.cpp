@@ -118,6 +118,12 @@ struct StrandForces {
     pull.e1 += back * g.e1;
   }
 
+  TRIBO_OUTLINED void add_stiffness(const T& k, const EdgePair<T>& g, const RodWeights<Real>& w, const Vec<T, 3>& rate0,
+                                    const Vec<T, 3>& rate1, EdgePair<T>& spring, EdgePair<T>& pull) const {
+    add_pull(k, g, w, rate_of(g, rate0, rate1), pull);
+    put_spring(k, g, w, spring);
+  }
+
   /// `k` is EA / length.
   template <bool Guessed>
   TRIBO_HD StretchStep<T> stretch(const T& k, const T& rest, const RodEdge<T>& edge, const Node& a,
@@ -164,11 +170,8 @@ struct StrandForces {
     Vec<T, 3> a, b;
     any_normals(rsqrt(max(squared_norm(joint.mean), T(Real(1e-30)))) * joint.mean, a, b);
     const Vec<T, 3> rate0 = n[1].v - n[0].v, rate1 = n[2].v - n[1].v;
-    const EdgePair<T> slope[2] = {joint.slope(a), joint.slope(b)};
-    for (int s = 0; s < 2; ++s) {
-      add_pull(k, slope[s], w, rate_of(slope[s], rate0, rate1), to.pull);
-      put_spring(k, slope[s], w, to.spring[s]);
-    }
+    add_stiffness(k, joint.slope(a), w, rate0, rate1, to.spring[0], to.pull);
+    add_stiffness(k, joint.slope(b), w, rate0, rate1, to.spring[1], to.pull);
   }
 
   /// How a joint with frames resists: by k (rate of s)^2 / 2 for each of two curvatures and the twist s, where s
