@@ -142,7 +142,7 @@ Container Simulation::checkpoint() {
         progress_.solve.error}},
       {"strands",
        {progress_.strands.pairs, progress_.strands.missed_grid, progress_.strands.missed_pairs,
-        progress_.strands.missed, progress_.strands.missed_odd, progress_.strands.rounds, progress_.strands.retries}},
+        progress_.strands.tied, progress_.strands.missed, progress_.strands.missed_odd, progress_.strands.rounds, progress_.strands.retries}},
       {"passage",
        {progress_.strands.first.time, progress_.strands.first.object, progress_.strands.first.strand,
         progress_.strands.first.at}},
@@ -166,7 +166,7 @@ void Simulation::restore(const Container& checkpoint) {
     const nlohmann::json& solve = meta.at("solve");
     progress.solve = {solve.at(0).get<std::int64_t>(), solve.at(1).get<std::int64_t>(), solve.at(2).get<std::int64_t>(),
                       solve.at(3).get<std::int64_t>(), solve.at(4).get<double>()};
-    const auto strands = meta.at("strands").get<std::array<std::int64_t, 7>>();
+    const auto strands = meta.at("strands").get<std::array<std::int64_t, 8>>();
     const nlohmann::json& passage = meta.at("passage");
     progress.strands = {strands[0],
                         strands[1],
@@ -175,6 +175,7 @@ void Simulation::restore(const Container& checkpoint) {
                         strands[4],
                         strands[5],
                         strands[6],
+                        strands[7],
                         {passage.at(0).get<double>(), passage.at(1).get<std::array<int, 2>>(),
                          passage.at(2).get<std::array<std::int64_t, 2>>(), passage.at(3).get<std::array<double, 3>>()}};
     for (const nlohmann::json& limit : meta.at("limits"))

@@ -29,7 +29,7 @@ struct ContactWorldOf : RodWorldOf<Real> {
   RodMaterial material = hair();  ///< of strands to come
   StrandContactRules rules;
   StrandCollisions<Real> collisions;
-  Size pairs = 0, missed_pairs = 0, missed = 0, rounds = 0;
+  Size pairs = 0, missed_pairs = 0, tied = 0, missed = 0, rounds = 0;
   bool clean = true;
 
   explicit ContactWorldOf(int threads = 1) : RodWorldOf<Real>(threads) {}
@@ -59,6 +59,7 @@ struct ContactWorldOf : RodWorldOf<Real> {
     this->time += dt;
     pairs += report.pairs;
     missed_pairs += report.missed_pairs.pairs;
+    tied += report.tied;
     missed += report.missed.pairs;
     rounds += report.rounds;
     clean = clean && report.clean;

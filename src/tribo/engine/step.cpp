@@ -93,7 +93,7 @@ struct StepMeshes {
       if (solid()) solids.finish(ex, colliders.during(), model.time, dt, particles || touch_strands());
       if (!hairy()) return;
       const StrandContactReport& touching = rods.touching;
-      strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.missed.pairs,
+      strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.tied, touching.missed.pairs,
                    touching.missed.odd, touching.rounds, 0,
                    touching.missed.pairs > 0 ? rods.passage(ex, time) : StrandPassage{}});
       rods.finish(ex, dt);

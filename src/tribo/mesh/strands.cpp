@@ -1,5 +1,6 @@
 #include "tribo/mesh/strands.h"
 
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
@@ -205,14 +206,87 @@ StrandGap closest_strands(const Strands& strands, double reach) {
   return least_gap(strands, reach, reach, [](double distance, double) { return distance; });
 }
 
-std::vector<std::size_t> strands_near_earlier(const Strands& strands, double reach) {
-  std::vector<std::size_t> later;
-  each_near(strands, reach, [&](const Segment& one, const Segment& other, const Nearest& near) {
-    if (near.distance < reach) later.push_back(static_cast<std::size_t>(std::max(one.strand, other.strand)));
-  });
-  std::sort(later.begin(), later.end());
-  later.erase(std::unique(later.begin(), later.end()), later.end());
-  return later;
+void part_strands(Strands& strands, double reach, std::size_t held,
+                  const std::function<void(std::span<Vec3>)>& settle) {
+  struct Pair {
+    Segment one, other;
+  };
+  struct Push {
+    Vec3 sum;
+    int count;
+  };
+  // Pairs are looked for as far as strands may come until they are looked for again.
+  constexpr int most_searches = 60, patience = 10, most_pushes = 10;
+  const double wanted = 1.02 * reach, farthest = 0.4 * reach, seen = wanted + 2 * farthest;
+  const auto is_held = [&](const Segment& segment, std::size_t end) {
+    return segment.first + end < static_cast<std::size_t>(strands.start[static_cast<std::size_t>(segment.strand)]) + held;
+  };
+  std::vector<Push> push(strands.points.size(), {Vec3::zero(), 0});
+  std::vector<std::size_t> pushed;
+  std::vector<std::size_t> moved;  // strands
+  std::vector<Vec3> before;
+  std::vector<Pair> pairs;
+  std::size_t least = strands.points.size() * strands.points.size();  // pairs that were near enough, so far
+  int since = 0;
+  for (int search = 0; search < most_searches; ++search) {
+    pairs.clear();
+    std::size_t too_near = 0;
+    each_near(strands, seen, [&](const Segment& one, const Segment& other, const Nearest& near) {
+      if (near.distance < seen) pairs.push_back({one, other});
+      if (near.distance < reach) ++too_near;
+    });
+    if (too_near < least) {
+      least = too_near;
+      since = 0;
+    }
+    if (too_near == 0 || since++ == patience) return;
+    before = strands.points;
+    double way = 0;
+    for (int k = 0; k < most_pushes && way < farthest; ++k) {
+      pushed.clear();
+      moved.clear();
+      for (const Pair& pair : pairs) {
+        const std::size_t vertex[4] = {pair.one.first, pair.one.first + 1, pair.other.first, pair.other.first + 1};
+        const Vec3 &a = strands.points[vertex[0]], &b = strands.points[vertex[1]], &c = strands.points[vertex[2]],
+                   &d = strands.points[vertex[3]];
+        const Nearest near = nearest_of(a, b, c, d);
+        if (near.distance >= reach) continue;
+        Vec3 n = (a + near.s * (b - a)) - (c + near.t * (d - c));
+        if (near.distance < 1e-6 * reach) n = cross(b - a, d - c);  // either side is as good
+        if (!(squared_norm(n) > 0)) continue;
+        n = length_and_direction(n).normal;
+        const double part[4] = {1 - near.s, near.s, near.t - 1, -near.t};
+        const bool stays[4] = {is_held(pair.one, 0), is_held(pair.one, 1), is_held(pair.other, 0),
+                               is_held(pair.other, 1)};
+        double sum = 0;
+        for (int i = 0; i < 4; ++i) sum += stays[i] ? 0 : part[i] * part[i];
+        if (!(sum > 0.01)) continue;  // at what is held
+        for (int i = 0; i < 4; ++i) {
+          if (stays[i]) continue;
+          Push& own = push[vertex[i]];
+          if (own.count++ == 0) pushed.push_back(vertex[i]);
+          own.sum += ((wanted - near.distance) * part[i] / sum) * n;
+        }
+        moved.push_back(static_cast<std::size_t>(pair.one.strand));
+        moved.push_back(static_cast<std::size_t>(pair.other.strand));
+      }
+      if (moved.empty()) break;
+      for (const std::size_t i : pushed) {
+        strands.points[i] += (1.0 / push[i].count) * push[i].sum;
+        push[i] = {Vec3::zero(), 0};
+      }
+      std::sort(moved.begin(), moved.end());
+      moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
+      std::vector<double> ways(moved.size(), 0);
+      tbb::parallel_for(std::size_t{0}, moved.size(), [&](std::size_t m) {
+        const auto begin = static_cast<std::size_t>(strands.start[moved[m]]),
+                   end = static_cast<std::size_t>(strands.start[moved[m] + 1]);
+        settle(std::span(strands.points).subspan(begin, end - begin));
+        for (std::size_t i = begin; i < end; ++i) ways[m] = std::max(ways[m], norm(strands.points[i] - before[i]));
+      });
+      way = std::max(way, *std::max_element(ways.begin(), ways.end()));
+    }
+  }
 }
 
 StrandGap overlapping_strands(const Strands& strands) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -49,8 +50,11 @@ struct StrandGap {
 };
 /// Of all pairs of strands nearer than `reach` > 0. Linear in the number of segments while few are within reach.
 StrandGap closest_strands(const Strands& strands, double reach);
-/// Strands, rising, that come nearer than `reach` > 0 to one with a lower number.
-std::vector<std::size_t> strands_near_earlier(const Strands& strands, double reach);
+/// Pushes strands apart that come nearer than `reach` > 0 to each other, to whichever side they are on. The first `held`
+/// points of each stay. Whenever a strand has been pushed, `settle` may put its points right, and may fail to keep them
+/// apart by that: what is not apart after some iterations stays so. For any number of threads the same.
+void part_strands(Strands& strands, double reach, std::size_t held,
+                  const std::function<void(std::span<Vec<double, 3>>)>& settle);
 /// Of all pairs of strands that overlap: nearer than the radii are thick where they are nearest, as contact takes them.
 /// The two that do so most. Strands must have radii.
 StrandGap overlapping_strands(const Strands& strands);

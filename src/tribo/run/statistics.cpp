@@ -144,6 +144,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
     line["strands"] = {{"pairs", strands.pairs},
                        {"missed_grid", strands.missed_grid},
                        {"missed_pairs", strands.missed_pairs},
+                       {"tied", strands.tied},
                        {"missed_odd", strands.missed_odd},
                        {"rounds", strands.rounds},
                        {"retries", strands.retries}};

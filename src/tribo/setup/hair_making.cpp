@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "tribo/core/errors.h"
@@ -196,10 +197,9 @@ class Growth {
     for (const std::size_t guide : guides) guide_roots.push_back(roots.positions[guide]);
     const PointTree tree(std::move(guide_roots));
     std::vector<std::vector<Vec3>> guide_paths(guides.size());
-    tries_.assign(count, 0);
     tbb::parallel_for(std::size_t{0}, guides.size(),
                       [&](std::size_t g) { guide_paths[g] = path(roots, guides[g], guides[g]); });
-    const auto grow = [&](std::size_t i) {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
       const std::size_t g = guides.empty() ? 0 : tree.nearest(roots.positions[i]);
       std::vector<Vec3> points = path(roots, i, guides.empty() ? i : guides[g]);
       const double length = scalp_.length * (1 - scalp_.length_variation * draw(i, 0));
@@ -210,37 +210,23 @@ class Growth {
       const double whole = scalp_.root_depth + length;
       const std::size_t segments = segments_of(hair_, whole);
       grown[i] = equal_chords(points, segments, whole / static_cast<double>(segments));
-    };
-    tbb::parallel_for(std::size_t{0}, count, grow);
-    Strands out = all_of(grown);
-    // Of two strands that come nearer to each other than they are thick, the later one leaves another way: hair that
-    // begins crossed stays so, near roots for as long as it is shaken, and passes through in the end.
-    constexpr int most_tries = 12;
-    std::size_t before = count;
-    for (int k = 0; k < most_tries && can_avoid(); ++k) {
-      const std::vector<std::size_t> again = strands_near_earlier(out, 2 * radius_);
-      if (again.empty() || 10 * again.size() > 9 * before) break;  // too dense for chance to help
-      before = again.size();
-      for (const std::size_t i : again) ++tries_[i];
-      tbb::parallel_for(std::size_t{0}, again.size(), [&](std::size_t a) { grow(again[a]); });
-      out = all_of(grown);
-    }
+    });
+    Strands out;
+    for (const std::vector<Vec3>& points : grown) add_strand(out, points);
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t s) {
+      const auto begin = static_cast<std::size_t>(out.start[s]), end = static_cast<std::size_t>(out.start[s + 1]);
+      settle(std::span(out.points).subspan(begin, end - begin));
+    });
+    // Hair that begins crossed stays so, near roots for as long as it is shaken, and passes through in the end.
+    part_strands(out, 2 * radius_, clamped_points, [&](std::span<Vec3> points) { settle(points); });
     return out;
   }
 
  private:
+  static constexpr std::size_t clamped_points = 2;
+
   bool curls() const { return scalp_.curl_radius > 0 && scalp_.curl_pitch > 0; }
-  bool can_avoid() const { return scalp_.spread > 0 || scalp_.comb_amount > 0; }
-  static Strands all_of(const std::vector<std::vector<Vec3>>& grown) {
-    Strands out;
-    for (const std::vector<Vec3>& points : grown) add_strand(out, points);
-    return out;
-  }
   double draw(std::size_t strand, std::uint64_t purpose) const { return random_.at(8 * strand + purpose); }
-  /// Anew in each try.
-  double draw_way(std::size_t strand, std::uint64_t purpose) const {
-    return draw(strand + tries_[strand] * tries_.size(), purpose);
-  }
 
   /// Where tips are combed to: on the other side of the parting, to the other side.
   Vec3 comb_at(const Vec3& root) const {
@@ -253,16 +239,11 @@ class Growth {
   /// The course of strand i, longer than needed; curls in step with strand `phase_of`.
   std::vector<Vec3> path(const Roots& roots, std::size_t i, std::size_t phase_of) const {
     const Vec3 n = roots.normals[i];
-    const double tilt = scalp_.spread * pi / 180 * std::sqrt(draw_way(i, 1)), turn = 2 * pi * draw_way(i, 2);
+    const double tilt = scalp_.spread * pi / 180 * std::sqrt(draw(i, 1)), turn = 2 * pi * draw(i, 2);
     const Vec3 u = across(n), v = cross(n, u);
     const Vec3 first = std::cos(tilt) * n + std::sin(tilt) * (std::cos(turn) * u + std::sin(turn) * v);
-    // Whoever came too near to others before lies a layer higher, and is combed a little aside where nothing else is left
-    // to chance: in dense hair that leads into others.
-    constexpr double layer = 3;
-    const double aside = scalp_.spread > 0 ? 0 : 0.02;
-    const auto tries = static_cast<double>(tries_[i]);
-    const double clearance = (2 + layer * tries) * radius_ + scalp_.lift * draw_way(i, 3), side = 2 * pi * draw_way(i, 5);
-    const Vec3 comb = comb_at(roots.positions[i]) + aside * tries * (std::cos(side) * u + std::sin(side) * v);
+    const Vec3 comb = comb_at(roots.positions[i]);
+    const double clearance = 2 * radius_ + scalp_.lift * draw(i, 3);
     std::vector<Vec3> center{roots.positions[i]};
     Vec3 before = first;
     for (std::size_t k = 0; k < steps_; ++k) {
@@ -333,13 +314,31 @@ class Growth {
     }
   }
 
+  /// Vertices of a strand out of the scalp, but for those up to its first in the open, and its segments as long as the
+  /// first.
+  void settle(std::span<Vec3> points) const {
+    const double chord = norm(points[1] - points[0]);
+    bool open = false;
+    for (std::size_t k = clamped_points; k < points.size(); ++k) {
+      points[k] = points[k - 1] + chord * unit(points[k] - points[k - 1]);
+      const double distance = nearest_to(scalp_.shape, points[k]).distance;
+      open = open || distance >= radius_;
+      if (!open || distance >= radius_) continue;
+      for (int i = 0; i < 4; ++i) {
+        const SurfacePoint<double, 3> s = nearest_to(scalp_.shape, points[k]);
+        if (s.distance >= radius_) break;
+        points[k] += (1.5 * radius_ - s.distance) * s.normal;
+        points[k] = points[k - 1] + chord * unit(points[k] - points[k - 1]);
+      }
+    }
+  }
+
   const ScalpSpec& scalp_;
   const HairSpec& hair_;
   double radius_;
   Random random_;
   double step_ = 0;
   std::size_t steps_ = 0;
-  std::vector<std::size_t> tries_;  ///< of each strand, before the present one
 };
 
 /// Throws when strands come nearer to each other than they are thick.

@@ -135,13 +135,27 @@ TEST(Scalp, RootsAreSpreadEvenly) {
   EXPECT_GT(least, 0.5 * possible);
 }
 
-/// Strands that leave by chance do not begin in each other: by chance alone, one in four of these would.
+/// Strands do not begin in each other, whether they leave by chance, of which one in four would, are combed over each
+/// other, or are drawn together. Where they are pushed apart, they stay outside and their segments equal.
 TEST(Scalp, StrandsAvoidEachOther) {
-  ScalpSpec scalp = ball(5000);
+  ScalpSpec scalp = ball(5000), combed = ball(5000), clumped = ball(2000);
   scalp.spread = 20;
-  const Strands s = make_strands(hair_of(scalp));
-  EXPECT_EQ(closest_strands(s, 8e-5).pair_count, 0);
-  EXPECT_TRUE(same_bytes(s, make_strands(hair_of(scalp))));
+  combed.comb_amount = 0.8;
+  combed.comb_length = 0.02;
+  clumped.clumps = 100;
+  clumped.clump_tightness = 0.9;
+  for (const ScalpSpec& one : {scalp, combed, clumped}) {
+    const Strands s = make_strands(hair_of(one));
+    EXPECT_EQ(closest_strands(s, 8e-5).pair_count, 0);
+    EXPECT_TRUE(same_bytes(s, make_strands(hair_of(one))));
+    for (std::size_t i = 0; i < strand_count(s); ++i) {
+      const std::span<const P> points = strand_points(s, i);
+      for (std::size_t k = 1; k < points.size(); ++k) {
+        EXPECT_GT(norm(points[k]), 0.1) << "within the scalp";
+        EXPECT_NEAR(norm(points[k] - points[k - 1]), norm(points[1] - points[0]), 1e-12);
+      }
+    }
+  }
 }
 
 TEST(Scalp, CombedStrandsLieAlongItAndDoNotEnter) {

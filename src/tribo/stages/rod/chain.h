@@ -468,6 +468,25 @@ struct FactorAndSolution {
 template <class Real>
 using BackPipe = RowPipe<Real, FactorAndSolution<Real>::numbers, FactorAndSolution<Real>>;
 
+/// What a vertex is to impulses on it, by its own block of A^-1.
+template <class Real>
+TRIBO_HD Sym<double, 3> mass_of_vertex(const SegmentCompliance<Real>& vertex) {
+  constexpr double rounding = sizeof(Real) == 4 ? 1e-6 : 1e-12;  // of Z
+  Sym<double, 3> Z;
+  for (int c = 0; c < 6; ++c) Z.s[c] = static_cast<double>(vertex.own[c]);
+  return inverse(Z, rounding * trace(Z));
+}
+/// Bounds eigenvalues.
+TRIBO_HD double largest_row(const Sym<double, 3>& M) {
+  double most = 0;
+  for (int a = 0; a < 3; ++a) {
+    double sum = 0;
+    for (int b = 0; b < 3; ++b) sum += abs(M(a, b));
+    most = max(most, sum);
+  }
+  return most;
+}
+
 template <class Real, class Finish>
 TRIBO_HD void substitute_back(const StrandPack<Real>& pack, typename BackPipe<Real>::Memory& memory, const Real* factor,
                               const Real* solution, const Finish& finish) {

@@ -33,7 +33,11 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   report.missed_pairs = safe.before;
   report.missed = safe.after;
   report.rounds = safe.rounds;
-  report.clean = !safe_guarded || safe.clean();
+  if (safe_guarded && !safe.clean()) {
+    report.missed = tie_knots(ex, mesh, dt, state, rods, work.pads, collisions.knots, collisions.crossings, safe.after);
+    report.tied = safe.after.pairs;
+  }
+  report.clean = !safe_guarded || report.missed.pairs == 0;
   return report;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tribo/scene/contact.h"
-#include "tribo/stages/rod/crossings.h"
+#include "tribo/stages/rod/knots.h"
 
 /// \file
 /// Contact between strands in one step, whole: the velocities that `rod_step` and the grid left become ones with which
@@ -18,6 +18,7 @@ struct StrandContactReport {
   Index pairs = 0;             ///< near enough to touch
   CrossingCount missed_grid;   ///< before any impulse, if counted
   CrossingCount missed_pairs;  ///< by the impulses alone
+  Index tied = 0;              ///< crossings that only knots prevented
   CrossingCount missed;        ///< by all: what really passes
   int rounds = 0;              ///< of the fail-safe
   double closing = 0;          ///< at which what may touch comes, by velocities at the start of the step [m/s]
@@ -29,8 +30,9 @@ template <class Real>
 struct StrandCollisions {
   StrandContactWork<Real> work;
   Array<Crossing<Real>> crossings;
+  KnotWork<Real> knots;
 
-  std::size_t bytes() const { return work.bytes() + crossings.bytes(); }
+  std::size_t bytes() const { return work.bytes() + crossings.bytes() + knots.bytes(); }
 };
 
 /// After `rod_step` of the same dt and whatever else changes velocities; before `move_rods`. What has the last word

@@ -17,8 +17,9 @@ class StrandHolder {
   /// All strands, at once.
   virtual void hold() = 0;
 
-  /// Or by iterations between those of others, of strands with a 1. False where none of them is near anything.
-  virtual bool begin(const Array<Index>& among) = 0;
+  /// Or by iterations between those of others, of strands with a 1. Whether what is too deep has to come out. False
+  /// where none of them is near anything.
+  virtual bool begin(const Array<Index>& among, bool part) = 0;
   /// Velocities were led on by beta of their change in the last iteration, and so must be what they follow from.
   virtual void lead(double beta) = 0;
   /// An iteration.

@@ -589,7 +589,7 @@ int apply_impulses(Exec& ex, ImpulseForm form, int iterations, const RodMesh<Rea
 template <class Real>
 int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& mesh, RodState<Real>& state,
                     RodWorkspace<Real>& rods, StrandContactWork<Real>& work, StrandHolder<Real>* holder) {
-  const bool held = holder != nullptr && holder->begin(work.involved);
+  const bool held = holder != nullptr && holder->begin(work.involved, part);
   // What pairs that are chosen anew have given so far is not known here: the first iteration with them only keeps what
   // the next are led by.
   bool first = !work.goes_on;

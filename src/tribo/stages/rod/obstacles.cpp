@@ -34,6 +34,7 @@ struct FindObstacles {
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
   typename Colliders<Real, 3>::View colliders;
   Real lost, dt;
+  bool part;  ///< whether depths are won back
   RodObstacle<Real>* obstacle;
   Index* count;
   Index* hit;
@@ -62,7 +63,7 @@ struct FindObstacles {
         nearest[s] = nearest[s - 1];
       }
       nearest[slot] = gap;
-      const Real least = least_velocity(gap, dt);
+      const Real least = part ? least_velocity(gap, dt) : min(least_velocity(gap, dt), Real(0));
       RodObstacle<Real>& one = own[slot];
       one = {};
       one.normal = contact.normal;
@@ -110,13 +111,8 @@ struct WeighObstacle {
     if (count[i] == 0) return;
     Sym<double, 3> Z;
     for (int c = 0; c < 6; ++c) Z.s[c] = static_cast<double>(compliance[i].own[c]);
-    const Sym<double, 3> M = inverse(Z, rounding * trace(Z));
-    double most = 0;  // the largest row sum bounds eigenvalues
-    for (int a = 0; a < 3; ++a) {
-      double sum = 0;
-      for (int b = 0; b < 3; ++b) sum += abs(M(a, b));
-      most = max(most, sum);
-    }
+    const Sym<double, 3> M = mass_of_vertex(compliance[i]);
+    const double most = largest_row(M);
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       const Vec<double, 3> n = cast<double>(one.normal), Zn = times(Z, n);
@@ -353,7 +349,7 @@ struct HitSpeed2 {
 template <class Real>
 void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                     double lost, double dt, const RodState<Real>& state, const RodWorkspace<Real>& work,
-                    const Array<Index>* among, RodObstacles<Real>& o) {
+                    const Array<Index>* among, bool part, RodObstacles<Real>& o) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
@@ -363,7 +359,7 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
                FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
                                    mesh.radius.data(), mesh.start.data(), mesh.buried.data(), mesh.vertex_strand.data(),
                                    among != nullptr ? among->data() : nullptr, colliders, static_cast<Real>(lost),
-                                   static_cast<Real>(dt), o.obstacle.data(), o.count.data(), o.hit.data()});
+                                   static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
   return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});
@@ -429,7 +425,7 @@ template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   if (colliders.empty()) return 0;
-  find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, o);
+  find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, true, o);
   const Index hits = sum_of(ex, o.hit, mesh.vertices);
   if (hits == 0) return 0;
   prepare_obstacles(ex, mesh, o.hit, state, work, o);
@@ -464,9 +460,9 @@ void ObstacleHolder<Real>::hold() {
 }
 
 template <class Real>
-bool ObstacleHolder<Real>::begin(const Array<Index>& among) {
+bool ObstacleHolder<Real>::begin(const Array<Index>& among, bool part) {
   if (colliders_.empty()) return false;
-  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, obstacles_);
+  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, part, obstacles_);
   // What is near may come too near by the impulses between.
   if (sum_of(ex_, obstacles_.count, mesh_.vertices) == 0) return false;
   prepare_obstacles(ex_, mesh_, obstacles_.count, state_, work_, obstacles_);

@@ -66,7 +66,7 @@ class ObstacleHolder final : public StrandHolder<Real> {
   ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
                  double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles);
   void hold() override;
-  bool begin(const Array<Index>& among) override;
+  bool begin(const Array<Index>& among, bool part) override;
   void lead(double beta) override;
   void push() override;
   void end() override;

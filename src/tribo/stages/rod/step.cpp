@@ -6,7 +6,7 @@
 #include "tribo/stages/rod/chain.h"
 #include "tribo/stages/rod/edge_sweep.h"
 #include "tribo/stages/rod/stretch.h"
-#include "tribo/stages/spin.h"
+#include "tribo/stages/rod/whole_turn.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -67,9 +67,6 @@ struct StrandForces {
     return dot(slope.e0, rate0) + dot(slope.e1, rate1);
   }
 
-  /// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
-  static constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
-
   /// What is known of a vertex on the way.
   struct Node {
     typename StrandPositions<Real>::Point point;
@@ -79,7 +76,7 @@ struct StrandForces {
     T mass, free;
   };
   TRIBO_HD static RodEdge<T> edge(const Node& a, const Node& b, const T& rest) {
-    return RodEdge<T>(edge_between(a.point, b.point), T(shortest_edge) * rest);
+    return RodEdge<T>(edge_between(a.point, b.point), T(shortest_edge<Real>) * rest);
   }
 
   /// What a joint does to the edges before and after it.
@@ -129,7 +126,7 @@ struct StrandForces {
   TRIBO_HD StretchStep<T> stretch(const T& k, const T& rest, const RodEdge<T>& edge, const Node& a,
                                   const Node& b) const {
     if constexpr (Guessed)
-      return {k, rest, edge, T(dt) * (b.guess - a.guess), T(shortest_edge) * rest};
+      return {k, rest, edge, T(dt) * (b.guess - a.guess), T(shortest_edge<Real>) * rest};
     else
       return {k, rest, edge};
   }
@@ -149,7 +146,7 @@ struct StrandForces {
   TRIBO_HD T missed_energy(const T& k, const T& rest, const Node& a, const Node& b, const Vec<T, 3>& a_end,
                            const Vec<T, 3>& b_end) const {
     const RodEdge<T> own = edge(a, b, rest);
-    const T missed = stretch<true>(k, rest, own, a, b).missed(own, T(shortest_edge) * rest, T(dt) * (b_end - a_end));
+    const T missed = stretch<true>(k, rest, own, a, b).missed(own, T(shortest_edge<Real>) * rest, T(dt) * (b_end - a_end));
     return k * missed * missed;
   }
 
@@ -1007,226 +1004,12 @@ struct TurnHeldEdge {
   }
 };
 
-/// Rotation of strands that nothing holds, as a whole, at the start of a step.
-template <class Real>
-struct FindSpin {
-  const Index *loose, *start;
-  const Real* mass;
-  FieldView<const Real, 3> x, v;
-  FieldView<Real, 3> spin;
-
-  TRIBO_HD void operator()(Index k) const {
-    const Index s = loose[k], first = start[s];
-    SpinSums sums = SpinSums::none();
-    for (Index i = first; i < start[s + 1]; ++i) {
-      const auto m = static_cast<double>(mass[i]);
-      const Vec<double, 3> away = cast<double>(vector_at(x, i) - vector_at(x, first));
-      sums.add(SpinSums::of(m, away, cross(away, m * cast<double>(vector_at(v, i) - vector_at(v, first)))));
-    }
-    const Vec<double, 3> center = (1 / sums.mass) * sums.place;
-    Vec<double, 3> momentum = Vec<double, 3>::zero();
-    for (Index i = first; i < start[s + 1]; ++i)
-      momentum += static_cast<double>(mass[i]) * cast<double>(vector_at(v, i) - vector_at(v, first));
-    sums.torque = sums.torque - cross(center, momentum);
-    const Vec<double, 3> found = spin_of(sums, center);
-    for (int c = 0; c < 3; ++c) spin[c][s] = static_cast<Real>(found[c]);
-  }
-};
-
-/// Forces of a step have no torque at its end, so that m v_n x v dt of the motion before is lost to the spin of a
-/// strand in each step: a free rod lost half of it in two seconds. Turning it as a whole gives that back. It is turned
-/// as it will be at the end of the step, which keeps lengths to the second order, and by no more than the step has lost
-/// of energy: otherwise a struck ring would gain by it.
-template <class Real>
-struct KeepSpin {
-  using Vec3 = Vec<double, 3>;
-  /// What is summed over a strand: first for its center, then for how it turns, then for what turning it brings in.
-  struct Whole {
-    double mass;
-    Vec3 place, momentum;  ///< from the first vertex; as it is now
-    TRIBO_HD void add(const Whole& more) {
-      mass += more.mass;
-      place += more.place;
-      momentum += more.momentum;
-    }
-  };
-  struct Torque {
-    Mat<double, 3> second;
-    Vec3 torque;
-    TRIBO_HD void add(const Torque& more) {
-      second = second + more.second;
-      torque += more.torque;
-    }
-  };
-  struct Gain {
-    double without, with;
-    TRIBO_HD void add(const Gain& more) {
-      without += more.without;
-      with += more.with;
-    }
-  };
-  /// What rounding left of a piece, and the velocity of its last vertex, which may take it.
-  struct Rest {
-    Vec3 left;
-    Vec<Real, 3> v;
-  };
-  union Scratch {
-    Whole whole[Team::size];
-    Torque torque[Team::size];
-    Gain gain[Team::size];
-    Rest rest[Team::size];
-  };
-  const Index *loose, *start, *strand_body, *slot;
-  const RodWeights<Real>* weights;  ///< of bodies
-  const Real *mass, *rows;
-  FieldView<const Real, 3> x, tail, v_start, guess;
-  const StretchGuess* guesses;
-  double dt;
-  FieldView<Real, 3> v, turned;
-
-  /// Each thread of a team has a piece of the strand.
-  TRIBO_HD void operator()(const Team& team, Index k, Scratch& scratch) const {
-    const Index s = loose[k], begin = start[s], count = start[s + 1] - begin, each = (count + Team::size - 1) / Team::size;
-    const Index first = begin + min(team.rank() * each, count), end = min(first + each, start[s + 1]);
-    const RodWeights<Real> w = weights[strand_body[s]];
-    const auto drag = static_cast<double>(w.drag);
-    const Vec3 origin = place(begin);
-    Whole whole{0, Vec3::zero(), Vec3::zero()};
-    for (Index i = first; i < end; ++i) {
-      const auto m = static_cast<double>(mass[i]);
-      whole.add({m, m * (place(i) - origin), m * at(v, i)});
-    }
-    whole = sum_of_team(team, whole, scratch.whole);
-    Turn turn{origin + (1 / whole.mass) * whole.place, (1 / whole.mass) * whole.momentum, Vec3::zero()};
-    Torque torque{Mat<double, 3>::zero(), Vec3::zero()};
-    for (Index i = first; i < end; ++i) {
-      const auto m = static_cast<double>(mass[i]);
-      const Vec3 away = place(i) - turn.center;
-      add_outer(torque.second, m * turned_place(turn, i), away);
-      torque.torque += cross(away, m * gained(i, drag));
-    }
-    torque = sum_of_team(team, torque, scratch.torque);
-    turn.spin = -spin_of(torque.second, torque.torque);
-    const double damping = static_cast<double>(w.stretch) / (dt * dt) - 1;
-    const Gain gain = sum_of_team(team, gain_of(s, turn, damping, first, end), scratch.gain);
-    // Convex in how much it is turned.
-    const double part = !(gain.with > 0) ? 1 : gain.without < 0 ? gain.without / (gain.without - gain.with) : 0;
-    // In short steps it is less than the last bit of a float, of which rounding would make all or nothing, the same in
-    // each step. So the next vertex takes what rounding leaves, and of a piece the next piece.
-    Vec3 left = Vec3::zero();
-    for (Index i = first; i < end; ++i) {
-      left += part * cross(turn.spin, turned_place(turn, i));
-      for (int c = 0; c < 3; ++c) turned[c][i] = take(v[c][i], left[c]);
-    }
-    if constexpr (Team::size > 1) pass_on(team, first < end ? end - 1 : no_index, left, scratch.rest);
-  }
-
- private:
-  struct Turn {
-    Vec3 center, motion;  ///< at the start; velocity
-    Vec3 spin;
-  };
-  /// Adds to a velocity, takes that from `left`, and returns it.
-  TRIBO_HD static Real take(Real& velocity, double& left) {
-    const Real before = velocity;
-    velocity = static_cast<Real>(static_cast<double>(before) + left);
-    left -= static_cast<double>(velocity - before);
-    return velocity - before;
-  }
-  /// From the last vertex of each piece to that of the next.
-  TRIBO_HD void pass_on(const Team& team, Index last, const Vec3& left, Rest* rest) const {
-    const Vec<Real, 3> own = last != no_index ? Vec<Real, 3>{{v[0][last], v[1][last], v[2][last]}} : Vec<Real, 3>::zero();
-    rest[team.rank()] = {left, own};
-    team.barrier();
-    if (team.rank() < 3) {
-      const int c = team.rank();
-      double sum = 0;
-      for (int r = 0; r < Team::size; ++r) {
-        sum += rest[r].left[c];
-        if (rest[r].v[c] != Real(0)) take(rest[r].v[c], sum);  // not where there is none
-      }
-    }
-    team.barrier();
-    for (int c = 0; c < 3 && last != no_index; ++c) {
-      v[c][last] = rest[team.rank()].v[c];
-      turned[c][last] += rest[team.rank()].v[c] - own[c];
-    }
-  }
-  template <class R>
-  TRIBO_HD static Vec3 at(const FieldView<R, 3>& field, Index i) {
-    return cast<double>(vector_at(field, i));
-  }
-  TRIBO_HD Vec3 place(Index i) const { return at(x, i) + at(tail, i); }
-  TRIBO_HD Vec3 gained(Index i, double drag) const { return at(v, i) - (1 / (1 + drag)) * at(v_start, i); }
-  /// At the end, from the center.
-  TRIBO_HD Vec3 turned_place(const Turn& turn, Index i) const {
-    return (place(i) - turn.center) + dt * (at(v, i) - turn.motion);
-  }
-  TRIBO_HD double constant(Index i, RodRow which) const {
-    return static_cast<double>(
-        rows[slot_place<Real>(slot[i], static_cast<int>(RodRow::count), static_cast<int>(which))]);
-  }
-  /// Energy that the step brings in without and with the turn, as far as stretch and motion go, of the vertices from
-  /// `first` on and the edges before them: bending does not see it.
-  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double damping, Index first, Index end) const {
-    constexpr double shortest = StrandForces<Real>::shortest_edge;
-    Gain sum{0, 0};
-    Vec3 last = Vec3::zero(), last_more = last;
-    if (first > start[s] && first < end) {
-      last = at(v, first - 1);
-      last_more = cross(turn.spin, turned_place(turn, first - 1));
-    }
-    for (Index i = first; i < end; ++i) {
-      const auto m = static_cast<double>(mass[i]);
-      const Vec3 own = at(v, i), more = cross(turn.spin, turned_place(turn, i)), dv = own - at(v_start, i);
-      sum.without -= 0.5 * m * squared_norm(dv);
-      sum.with += m * (dot(own + more, more) - 0.5 * squared_norm(dv + more));
-      if (i > start[s]) {
-        const double rest = constant(i - 1, RodRow::length), least = shortest * rest;
-        const Vec3 solved = dt * (own - last), way = solved + dt * (more - last_more);
-        const RodEdge<double> edge(place(i) - place(i - 1), least);
-        const Vec3 guessed = guesses[s] == StretchGuess::none ? Vec3::zero() : dt * (at(guess, i) - at(guess, i - 1));
-        const StretchStep<double> stretch(constant(i - 1, RodRow::stretch), rest, edge, guessed, least);
-        sum.without += stretch.excess(edge, least, damping, solved, solved);
-        sum.with += stretch.excess(edge, least, damping, solved, way);
-      }
-      last = own;
-      last_more = more;
-    }
-    return sum;
-  }
-};
-
-template <class Real>
-struct UndoTurn {
-  const Index *loose, *start, *touched;
-  FieldView<Real, 3> v, turned;
-
-  TRIBO_HD void operator()(Index k) const {
-    const Index s = loose[k];
-    if (touched[s] == 0) return;
-    for (Index i = start[s]; i < start[s + 1]; ++i)
-      for (int c = 0; c < 3; ++c) {
-        v[c][i] -= turned[c][i];
-        turned[c][i] = Real(0);
-      }
-  }
-};
-
 template <class Real>
 struct CopyVector {
   FieldView<const Real, 3> from;
   FieldView<Real, 3> to;
   TRIBO_HD void operator()(Index i) const {
     for (int k = 0; k < 3; ++k) to[k][i] = from[k][i];
-  }
-};
-
-template <class Real>
-struct ClearVector {
-  FieldView<Real, 3> to;
-  TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < 3; ++k) to[k][i] = Real(0);
   }
 };
 
@@ -1342,11 +1125,7 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
                           view(now.director), now.twist.c[0].data(),           {{nullptr, nullptr, nullptr}},
                           nullptr};
   if (forces.implicit && mesh.twisted && mesh.loose_count > 0) {
-    work.spin.resize_discard(mesh.strands);
-    parallel_for(ex, "rods", mesh.strands, ClearVector<Real>{view(work.spin)});
-    parallel_for(ex, "rods", mesh.loose_count,
-                 FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(), view(now.x), view(kept.v_start),
-                                view(work.spin)});
+    find_spins(ex, mesh, state, work);
     shape.spin = view(kept.spin);
   }
   if (mesh.twisted) {
@@ -1414,23 +1193,7 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
         AdvanceStrands<Real>{{forces, shape, view(now.v), view(kept.guess)}, work.factor.data(), work.solution.data(),
                              view(state.v), view(work.guess), work.guesses.data()});
   }
-  if (forces.implicit) {
-    if (mesh.loose_count > 0) work.turned.resize_discard(mesh.vertices);
-    for_each_team<typename KeepSpin<Real>::Scratch>(
-        ex, "rods", mesh.loose_count,
-        KeepSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.strand_body.data(), mesh.slot.data(),
-                       kept.weights.data(), mesh.mass.data(), mesh.row.data(), view(now.x), view(now.x_tail),
-                       view(kept.v_start), view(kept.guess), kept.guesses.data(), dt, view(state.v),
-                       view(work.turned)});
-  }
-}
-
-template <class Real>
-void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
-                RodWorkspace<Real>& work) {
-  if (work.scheme == RodScheme::explicit_euler) return;
-  parallel_for(ex, "rods", mesh.loose_count,
-               UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(state.v), view(work.turned)});
+  if (forces.implicit) keep_spins(ex, mesh, dt, state, work);
 }
 
 template <class Real>
@@ -1457,8 +1220,6 @@ void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched,
   template void begin_rods(Exec&, const RodState<Real>&, RodWorkspace<Real>&);                                    \
   template void rod_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, double, RodState<Real>&, \
                          RodWorkspace<Real>&);                                                                    \
-  template void undo_turns(Exec&, const RodMesh<Real>&, const Array<Index>&, RodState<Real>&,                     \
-                           RodWorkspace<Real>&);                                                                  \
   template void keep_rows(Exec&, const RodMesh<Real>&, const Array<Index>&, const RodState<Real>&,                \
                           RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
