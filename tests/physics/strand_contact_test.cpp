@@ -272,8 +272,7 @@ void expect_knots_to_hold() {
     }
     EXPECT_GT(world.tied, 0) << "the case is too easy";
     EXPECT_EQ(world.missed, 0);
-    if (lower == Held::nowhere)
-      EXPECT_LT(squared_norm(world.momentum() - momentum), 1e-4 * squared_norm(momentum));
+    if (lower == Held::nowhere) EXPECT_LT(squared_norm(world.momentum() - momentum), 1e-4 * squared_norm(momentum));
   }
 }
 TEST(StrandContact, KnotsKeepApartWhatImpulsesDoNot) { expect_knots_to_hold<double>(); }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace tribo {
 namespace {
@@ -83,14 +85,18 @@ struct Segment {
   std::int32_t strand;
 };
 
-/// visit(segment, segment, nearest) for all pairs of segments of different strands that may be nearer than `reach`, each
-/// once.
-template <class Visit>
-void each_near(const Strands& strands, double reach, const Visit& visit) {
+struct NearPair {
+  Segment one, other;
+  Nearest near;
+};
+/// All pairs of segments of different strands that are nearer than `reach`, each once; in the same order for any number
+/// of threads.
+std::vector<NearPair> near_pairs(const Strands& strands, double reach) {
   std::vector<Segment> segments;
   double length = 0;
   for (std::size_t s = 0; s < strand_count(strands); ++s)
-    for (auto i = static_cast<std::size_t>(strands.start[s]); i + 1 < static_cast<std::size_t>(strands.start[s + 1]); ++i) {
+    for (auto i = static_cast<std::size_t>(strands.start[s]); i + 1 < static_cast<std::size_t>(strands.start[s + 1]);
+         ++i) {
       segments.push_back({i, static_cast<std::int32_t>(s)});
       length += norm(strands.points[i + 1] - strands.points[i]);
     }
@@ -108,7 +114,8 @@ void each_near(const Strands& strands, double reach, const Visit& visit) {
   std::vector<Box> boxes(segments.size());
   for (std::size_t i = 0; i < segments.size(); ++i) {
     for (int k = 0; k < 3; ++k) {
-      const auto [low, high] = std::minmax(strands.points[segments[i].first][k], strands.points[segments[i].first + 1][k]);
+      const auto [low, high] =
+          std::minmax(strands.points[segments[i].first][k], strands.points[segments[i].first + 1][k]);
       boxes[i].low[k] = static_cast<std::int64_t>(std::floor((low - 0.5 * reach) / cell));
       boxes[i].high[k] = static_cast<std::int64_t>(std::floor((high + 0.5 * reach) / cell));
     }
@@ -120,24 +127,31 @@ void each_near(const Strands& strands, double reach, const Visit& visit) {
   tbb::parallel_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
   });
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Entry& e = entries[i];
-    const Box& box = boxes[e.segment];
-    for (std::size_t j = i + 1; j < entries.size(); ++j) {
-      const Entry& f = entries[j];
-      if (f.x != e.x || f.y != e.y || f.z != e.z) break;
-      const Segment &one = segments[e.segment], &other = segments[f.segment];
-      if (one.strand == other.strand) continue;
-      const Box& other_box = boxes[f.segment];
-      const std::int64_t here[3] = {e.x, e.y, e.z};
-      bool first = true;
-      for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
-      if (!first) continue;
-      visit(one, other,
-            nearest_of(strands.points[one.first], strands.points[one.first + 1], strands.points[other.first],
-                       strands.points[other.first + 1]));
+  constexpr std::size_t block = 1 << 14;
+  std::vector<std::vector<NearPair>> found(entries.size() / block + 1);
+  tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t at) {
+    for (std::size_t i = at * block; i < std::min((at + 1) * block, entries.size()); ++i) {
+      const Entry& e = entries[i];
+      const Box& box = boxes[e.segment];
+      for (std::size_t j = i + 1; j < entries.size(); ++j) {
+        const Entry& f = entries[j];
+        if (f.x != e.x || f.y != e.y || f.z != e.z) break;
+        const Segment &one = segments[e.segment], &other = segments[f.segment];
+        if (one.strand == other.strand) continue;
+        const Box& other_box = boxes[f.segment];
+        const std::int64_t here[3] = {e.x, e.y, e.z};
+        bool first = true;
+        for (int k = 0; k < 3; ++k) first = first && here[k] == std::max(box.low[k], other_box.low[k]);
+        if (!first) continue;
+        const Nearest near = nearest_of(strands.points[one.first], strands.points[one.first + 1],
+                                        strands.points[other.first], strands.points[other.first + 1]);
+        if (near.distance < reach) found[at].push_back({one, other, near});
+      }
     }
-  }
+  });
+  std::vector<NearPair> all;
+  for (const std::vector<NearPair>& some : found) all.insert(all.end(), some.begin(), some.end());
+  return all;
 }
 
 /// Of the pairs of segments of different strands for which `rank(distance, thickness)` is below `bound`, the one for
@@ -151,9 +165,9 @@ StrandGap least_gap(const Strands& strands, double reach, double bound, const Ra
   StrandGap gap;
   gap.distance = reach;
   double least = bound;
-  each_near(strands, reach, [&](const Segment& one, const Segment& other, const Nearest& near) {
+  for (const auto& [one, other, near] : near_pairs(strands, reach)) {
     const double thickness = radius_at(one, near.s) + radius_at(other, near.t), value = rank(near.distance, thickness);
-    if (!(value < bound)) return;
+    if (!(value < bound)) continue;
     ++gap.pair_count;
     const auto [low, high] = std::minmax(one.strand, other.strand);
     if (std::tie(value, low, high) < std::tie(least, gap.one, gap.other)) {
@@ -163,9 +177,64 @@ StrandGap least_gap(const Strands& strands, double reach, double bound, const Ra
       gap.one = low;
       gap.other = high;
     }
-  });
+  }
   return gap;
 }
+
+/// Pushes of pairs that are too near, each by itself, and what they come to together.
+class Pushes {
+ public:
+  Pushes(Strands& strands, std::size_t held) : strands_(strands), held_(held), push_(strands.points.size()) {}
+
+  /// Where a pair is nearer than `reach`, to be as far apart as `wanted`.
+  void add(const NearPair& pair, double reach, double wanted) {
+    const std::size_t vertex[4] = {pair.one.first, pair.one.first + 1, pair.other.first, pair.other.first + 1};
+    const auto x = [&](int i) { return strands_.points[vertex[i]]; };
+    const Nearest near = nearest_of(x(0), x(1), x(2), x(3));
+    if (near.distance >= reach) return;
+    Vec3 n = (x(0) + near.s * (x(1) - x(0))) - (x(2) + near.t * (x(3) - x(2)));
+    if (near.distance < 1e-6 * reach) n = cross(x(1) - x(0), x(3) - x(2));  // either side is as good
+    if (!(squared_norm(n) > 0)) return;
+    n = length_and_direction(n).normal;
+    const double part[4] = {1 - near.s, near.s, near.t - 1, -near.t};
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) sum += stays(i < 2 ? pair.one : pair.other, vertex[i]) ? 0 : part[i] * part[i];
+    if (!(sum > 0.01)) return;  // at what is held
+    for (int i = 0; i < 4; ++i) {
+      if (stays(i < 2 ? pair.one : pair.other, vertex[i])) continue;
+      Push& own = push_[vertex[i]];
+      if (own.count++ == 0) pushed_.push_back(vertex[i]);
+      own.sum += ((wanted - near.distance) * part[i] / sum) * n;
+    }
+    moved_.push_back(static_cast<std::size_t>(pair.one.strand));
+    moved_.push_back(static_cast<std::size_t>(pair.other.strand));
+  }
+
+  /// Moves points by the mean of their pushes. Returns the strands they are of, rising.
+  std::vector<std::size_t> apply() {
+    for (const std::size_t i : pushed_) {
+      strands_.points[i] += (1.0 / push_[i].count) * push_[i].sum;
+      push_[i] = {};
+    }
+    pushed_.clear();
+    std::sort(moved_.begin(), moved_.end());
+    moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
+    return std::exchange(moved_, {});
+  }
+
+ private:
+  struct Push {
+    Vec3 sum = Vec3::zero();
+    int count = 0;
+  };
+  bool stays(const Segment& segment, std::size_t point) const {
+    return point < static_cast<std::size_t>(strands_.start[static_cast<std::size_t>(segment.strand)]) + held_;
+  }
+  Strands& strands_;
+  std::size_t held_;
+  std::vector<Push> push_;  ///< of points
+  std::vector<std::size_t> pushed_, moved_;
+};
 
 }  // namespace
 
@@ -208,75 +277,25 @@ StrandGap closest_strands(const Strands& strands, double reach) {
 
 void part_strands(Strands& strands, double reach, std::size_t held,
                   const std::function<void(std::span<Vec3>)>& settle) {
-  struct Pair {
-    Segment one, other;
-  };
-  struct Push {
-    Vec3 sum;
-    int count;
-  };
   // Pairs are looked for as far as strands may come until they are looked for again.
   constexpr int most_searches = 60, patience = 10, most_pushes = 10;
   const double wanted = 1.02 * reach, farthest = 0.4 * reach, seen = wanted + 2 * farthest;
-  const auto is_held = [&](const Segment& segment, std::size_t end) {
-    return segment.first + end < static_cast<std::size_t>(strands.start[static_cast<std::size_t>(segment.strand)]) + held;
-  };
-  std::vector<Push> push(strands.points.size(), {Vec3::zero(), 0});
-  std::vector<std::size_t> pushed;
-  std::vector<std::size_t> moved;  // strands
-  std::vector<Vec3> before;
-  std::vector<Pair> pairs;
-  std::size_t least = strands.points.size() * strands.points.size();  // pairs that were near enough, so far
+  Pushes pushes(strands, held);
+  std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();  // pairs that were too near, so far
   int since = 0;
   for (int search = 0; search < most_searches; ++search) {
-    pairs.clear();
-    std::size_t too_near = 0;
-    each_near(strands, seen, [&](const Segment& one, const Segment& other, const Nearest& near) {
-      if (near.distance < seen) pairs.push_back({one, other});
-      if (near.distance < reach) ++too_near;
-    });
-    if (too_near < least) {
-      least = too_near;
-      since = 0;
-    }
-    if (too_near == 0 || since++ == patience) return;
-    before = strands.points;
+    const std::vector<NearPair> pairs = near_pairs(strands, seen);
+    const std::ptrdiff_t too_near =
+        std::count_if(pairs.begin(), pairs.end(), [&](const NearPair& pair) { return pair.near.distance < reach; });
+    since = too_near < fewest ? 0 : since + 1;
+    fewest = std::min(fewest, too_near);
+    if (too_near == 0 || since == patience) return;
+    const std::vector<Vec3> before = strands.points;
     double way = 0;
     for (int k = 0; k < most_pushes && way < farthest; ++k) {
-      pushed.clear();
-      moved.clear();
-      for (const Pair& pair : pairs) {
-        const std::size_t vertex[4] = {pair.one.first, pair.one.first + 1, pair.other.first, pair.other.first + 1};
-        const Vec3 &a = strands.points[vertex[0]], &b = strands.points[vertex[1]], &c = strands.points[vertex[2]],
-                   &d = strands.points[vertex[3]];
-        const Nearest near = nearest_of(a, b, c, d);
-        if (near.distance >= reach) continue;
-        Vec3 n = (a + near.s * (b - a)) - (c + near.t * (d - c));
-        if (near.distance < 1e-6 * reach) n = cross(b - a, d - c);  // either side is as good
-        if (!(squared_norm(n) > 0)) continue;
-        n = length_and_direction(n).normal;
-        const double part[4] = {1 - near.s, near.s, near.t - 1, -near.t};
-        const bool stays[4] = {is_held(pair.one, 0), is_held(pair.one, 1), is_held(pair.other, 0),
-                               is_held(pair.other, 1)};
-        double sum = 0;
-        for (int i = 0; i < 4; ++i) sum += stays[i] ? 0 : part[i] * part[i];
-        if (!(sum > 0.01)) continue;  // at what is held
-        for (int i = 0; i < 4; ++i) {
-          if (stays[i]) continue;
-          Push& own = push[vertex[i]];
-          if (own.count++ == 0) pushed.push_back(vertex[i]);
-          own.sum += ((wanted - near.distance) * part[i] / sum) * n;
-        }
-        moved.push_back(static_cast<std::size_t>(pair.one.strand));
-        moved.push_back(static_cast<std::size_t>(pair.other.strand));
-      }
+      for (const NearPair& pair : pairs) pushes.add(pair, reach, wanted);
+      const std::vector<std::size_t> moved = pushes.apply();
       if (moved.empty()) break;
-      for (const std::size_t i : pushed) {
-        strands.points[i] += (1.0 / push[i].count) * push[i].sum;
-        push[i] = {Vec3::zero(), 0};
-      }
-      std::sort(moved.begin(), moved.end());
-      moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
       std::vector<double> ways(moved.size(), 0);
       tbb::parallel_for(std::size_t{0}, moved.size(), [&](std::size_t m) {
         const auto begin = static_cast<std::size_t>(strands.start[moved[m]]),

@@ -153,9 +153,9 @@ class KnotList {
 }  // namespace
 
 template <class Real>
-CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state,
-                        RodWorkspace<Real>& rods, SegmentPads<Real>& pads, KnotWork<Real>& work,
-                        Array<Crossing<Real>>& crossings, CrossingCount found) {
+CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
+                        SegmentPads<Real>& pads, KnotWork<Real>& work, Array<Crossing<Real>>& crossings,
+                        CrossingCount found) {
   segment_compliance(ex, mesh, rods);
   work.strands.resize_discard(mesh.strands);
   work.hold.resize_discard(mesh.vertices);
@@ -170,8 +170,12 @@ CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState
     copy_to_device(ex, knots.vertices().data(), work.vertex, count);
     work.state.resize_discard(count);
     parallel_for(ex, knots_label, count,
-                 LookAtVertex<Real>{work.vertex.data(), {view(now.x), view(now.x_tail)}, view(now.v), mesh.mass.data(),
-                                    mesh.inverse_mass.data(), work.state.data()});
+                 LookAtVertex<Real>{work.vertex.data(),
+                                    {view(now.x), view(now.x_tail)},
+                                    view(now.v),
+                                    mesh.mass.data(),
+                                    mesh.inverse_mass.data(),
+                                    work.state.data()});
     std::vector<KnotVertex> vertices(knots.vertices().size());
     copy_to_host(ex, work.state, vertices.data(), count);
     knots.move(vertices);
@@ -185,16 +189,19 @@ CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState
     keep_rows(ex, mesh, work.strands, state, rods);
     solve_held(ex, mesh, work.hold, work.strands, rods);
     parallel_for(ex, knots_label, mesh.vertices,
-                 FollowKnot<Real>{{mesh.slot.data(), rods.solution.data()}, mesh.vertex_strand.data(),
-                                  work.strands.data(), mesh.inverse_mass.data(), view(state.v)});
+                 FollowKnot<Real>{{mesh.slot.data(), rods.solution.data()},
+                                  mesh.vertex_strand.data(),
+                                  work.strands.data(),
+                                  mesh.inverse_mass.data(),
+                                  view(state.v)});
     parallel_for(ex, knots_label, count, MoveKnotted<Real>{work.vertex.data(), work.state.data(), view(state.v)});
     found = find_crossings(ex, mesh, state, dt, pads, crossings, &work.strands);
   }
   return found;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                   \
-  template CrossingCount tie_knots(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&,     \
+#define TRIBO_INSTANTIATE(Real)                                                                               \
+  template CrossingCount tie_knots(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&, \
                                    SegmentPads<Real>&, KnotWork<Real>&, Array<Crossing<Real>>&, CrossingCount);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -30,8 +30,8 @@ struct KnotWork {
 /// Ties the crossings that were found, and those that this makes; returns what is left of them. For velocities of
 /// `rod_step` and whatever changed them since. `crossings` has `found` of them, and those that are left afterwards.
 template <class Real>
-CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state,
-                        RodWorkspace<Real>& rods, SegmentPads<Real>& pads, KnotWork<Real>& work,
-                        Array<Crossing<Real>>& crossings, CrossingCount found);
+CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
+                        SegmentPads<Real>& pads, KnotWork<Real>& work, Array<Crossing<Real>>& crossings,
+                        CrossingCount found);
 
 }  // namespace tribo::TRIBO_BACKEND

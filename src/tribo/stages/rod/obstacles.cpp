@@ -159,7 +159,8 @@ struct HoldVertex {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       const Vec<Real, 3> before = one.impulse;
       const Index grasped = one.grasp;
-      if (sweep == Sweep::first || sweep == Sweep::fresh) one.off = (vector_at(v, i) - one.velocity) - one.least * one.normal;
+      if (sweep == Sweep::first || sweep == Sweep::fresh)
+        one.off = (vector_at(v, i) - one.velocity) - one.least * one.normal;
       decide(one, vector_at(v_start, i));
       const bool stays = is_held(one.grasp) && is_held(grasped) && squared_norm(one.off) < slow * slow;
       if (one.grasp != grasped && !stays) changed[i] = 1;
@@ -186,8 +187,8 @@ struct HoldVertex {
   }
 
  private:
-  /// Masses, in those of the vertex: to hold it where it is, and to pass load on from where friction is used up to where
-  /// it is not. With more of the latter it would go from vertex to vertex, one in a sweep.
+  /// Masses, in those of the vertex: to hold it where it is, and to pass load on from where friction is used up to
+  /// where it is not. With more of the latter it would go from vertex to vertex, one in a sweep.
   static constexpr Real firm = Real(1e4), passing = Real(0.1);
   /// Of the radius: whoever sticks instead of sliding by less in a step, or the other way around, changes nothing. Of a
   /// cord that is about to slip there are always some.
@@ -323,7 +324,8 @@ struct SquaredSpeed {
   TRIBO_HD double operator()(Index i) const {
     double sum = 0;
     for (int k = 0; k < 3; ++k) {
-      const double change = static_cast<double>(v[k][i]) - (before[k] != nullptr ? static_cast<double>(before[k][i]) : 0);
+      const double change =
+          static_cast<double>(v[k][i]) - (before[k] != nullptr ? static_cast<double>(before[k][i]) : 0);
       sum += change * change;
     }
     return sum;
@@ -392,8 +394,12 @@ void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, Ro
                RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   solve_held(ex, mesh, o.hold, open, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
-               MoveHeld<Real>{{mesh.slot.data(), work.solution.data()}, o.count.data(), mesh.vertex_strand.data(),
-                              open.data(), o.obstacle.data(), view(state.v)});
+               MoveHeld<Real>{{mesh.slot.data(), work.solution.data()},
+                              o.count.data(),
+                              mesh.vertex_strand.data(),
+                              open.data(),
+                              o.obstacle.data(),
+                              view(state.v)});
 }
 template <class Real>
 void sweep_until_settled(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,

@@ -144,7 +144,8 @@ struct KeepSpin {
 
   /// Each thread of a team has a piece of the strand.
   TRIBO_HD void operator()(const Team& team, Index k, Scratch& scratch) const {
-    const Index s = loose[k], begin = start[s], count = start[s + 1] - begin, each = (count + Team::size - 1) / Team::size;
+    const Index s = loose[k], begin = start[s], count = start[s + 1] - begin,
+                each = (count + Team::size - 1) / Team::size;
     const Index first = begin + min(team.rank() * each, count), end = min(first + each, start[s + 1]);
     const RodWeights<Real> w = weights[strand_body[s]];
     const Vec3 origin = place<double>(begin);
@@ -186,8 +187,8 @@ struct KeepSpin {
   TRIBO_HD T stiffness(Index i) const {
     double value[lane_count<T>];
     for (int l = 0; l < lane_count<T>; ++l)
-      value[l] = static_cast<double>(rows[slot_place<Real>(slot[i + l], static_cast<int>(RodRow::count),
-                                                           static_cast<int>(RodRow::stretch))]);
+      value[l] = static_cast<double>(
+          rows[slot_place<Real>(slot[i + l], static_cast<int>(RodRow::count), static_cast<int>(RodRow::stretch))]);
     return consecutive<T>(value, 0);
   }
 
@@ -261,7 +262,8 @@ struct KeepSpin {
   }
   /// From the last vertex of each piece to that of the next.
   TRIBO_HD void pass_on(const Team& team, Index last, const Vec3& left, Rest* rest) const {
-    const Vec<Real, 3> own = last != no_index ? Vec<Real, 3>{{v[0][last], v[1][last], v[2][last]}} : Vec<Real, 3>::zero();
+    const Vec<Real, 3> own =
+        last != no_index ? Vec<Real, 3>{{v[0][last], v[1][last], v[2][last]}} : Vec<Real, 3>::zero();
     rest[team.rank()] = {left, own};
     team.barrier();
     if (team.rank() < 3) {
@@ -338,9 +340,9 @@ void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched
                UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(state.v), view(work.turned)});
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                        \
-  template void find_spins(Exec&, const RodMesh<Real>&, const RodState<Real>&, RodWorkspace<Real>&);                   \
-  template void keep_spins(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&);                 \
+#define TRIBO_INSTANTIATE(Real)                                                                        \
+  template void find_spins(Exec&, const RodMesh<Real>&, const RodState<Real>&, RodWorkspace<Real>&);   \
+  template void keep_spins(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&); \
   template void undo_turns(Exec&, const RodMesh<Real>&, const Array<Index>&, RodState<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
