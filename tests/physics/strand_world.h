@@ -54,7 +54,8 @@ struct ContactWorldOf : RodWorldOf<Real> {
     rod_step(this->ex, this->constants, this->mesh, this->time, dt, this->state, this->work);
     const StrandContactReport report =
         collide_strands(this->ex, rules, this->mesh, dt, this->state, this->work, collisions);
-    keep_pressed(this->ex, this->mesh, dt, collisions.work, this->state.pressed);
+    keep_pressed(this->ex, this->mesh, dt, report.tied > 0 ? &collisions.knots.strands : nullptr, collisions.work,
+                 this->state.pressed);
     move_rods(this->ex, this->mesh, dt, this->state, this->work);
     this->time += dt;
     pairs += report.pairs;
@@ -81,7 +82,9 @@ using ContactWorld = ContactWorldOf<double>;
 /// Two bundles of n x n strands across each other, the upper one thrown down; a tenth of spacing of disorder.
 template <class Real>
 struct Bundles : ContactWorldOf<Real> {
-  Bundles(int n, int edges, Held lower, double friction, int threads = 1) : ContactWorldOf<Real>(threads) {
+  Bundles(int n, int edges, Held lower, double friction, int threads = 1, double stretch_scale = 1e-3)
+      : ContactWorldOf<Real>(threads) {
+    this->material.stretch_scale = stretch_scale;
     std::mt19937 random(5);
     std::uniform_real_distribution<double> any(-0.5, 0.5);
     const double s = 0.04, half = 0.08 * edges, top = 0.5 * s * n;

@@ -85,13 +85,10 @@ struct Segment {
   std::int32_t strand;
 };
 
-struct NearPair {
-  Segment one, other;
-  Nearest near;
-};
-/// All pairs of segments of different strands that are nearer than `reach`, each once; in the same order for any number
-/// of threads.
-std::vector<NearPair> near_pairs(const Strands& strands, double reach) {
+/// take(sum, segment, segment, nearest) for all pairs of segments of different strands that are nearer than `reach`,
+/// each once, into sums that begin empty. Returns these, the same in the same order for any number of threads.
+template <class Sum, class Take>
+std::vector<Sum> each_near(const Strands& strands, double reach, const Take& take) {
   std::vector<Segment> segments;
   double length = 0;
   for (std::size_t s = 0; s < strand_count(strands); ++s)
@@ -128,8 +125,8 @@ std::vector<NearPair> near_pairs(const Strands& strands, double reach) {
     return std::tie(a.x, a.y, a.z, a.segment) < std::tie(b.x, b.y, b.z, b.segment);
   });
   constexpr std::size_t block = 1 << 14;
-  std::vector<std::vector<NearPair>> found(entries.size() / block + 1);
-  tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t at) {
+  std::vector<Sum> sums(entries.size() / block + 1);
+  tbb::parallel_for(std::size_t{0}, sums.size(), [&](std::size_t at) {
     for (std::size_t i = at * block; i < std::min((at + 1) * block, entries.size()); ++i) {
       const Entry& e = entries[i];
       const Box& box = boxes[e.segment];
@@ -145,12 +142,25 @@ std::vector<NearPair> near_pairs(const Strands& strands, double reach) {
         if (!first) continue;
         const Nearest near = nearest_of(strands.points[one.first], strands.points[one.first + 1],
                                         strands.points[other.first], strands.points[other.first + 1]);
-        if (near.distance < reach) found[at].push_back({one, other, near});
+        if (near.distance < reach) take(sums[at], one, other, near);
       }
     }
   });
-  std::vector<NearPair> all;
-  for (const std::vector<NearPair>& some : found) all.insert(all.end(), some.begin(), some.end());
+  return sums;
+}
+
+struct NearPair {
+  Segment one, other;
+  Nearest near;
+};
+std::vector<NearPair> near_pairs(const Strands& strands, double reach) {
+  using Pairs = std::vector<NearPair>;
+  Pairs all;
+  for (const Pairs& some :
+       each_near<Pairs>(strands, reach, [](Pairs&pairs, const Segment&one, const Segment&other, const Nearest&near) {
+         pairs.push_back({one, other, near});
+       }))
+    all.insert(all.end(), some.begin(), some.end());
   return all;
 }
 
@@ -162,23 +172,28 @@ StrandGap least_gap(const Strands& strands, double reach, double bound, const Ra
     if (strands.radius.empty()) return 0.0;
     return (1 - share) * strands.radius[segment.first] + share * strands.radius[segment.first + 1];
   };
-  StrandGap gap;
-  gap.distance = reach;
-  double least = bound;
-  for (const auto& [one, other, near] : near_pairs(strands, reach)) {
+  struct Least {
+    StrandGap gap;
+    double value = std::numeric_limits<double>::infinity();
+    auto key() const { return std::tie(value, gap.one, gap.other); }
+  };
+  const auto take = [&](Least& least, const Segment& one, const Segment& other, const Nearest& near) {
     const double thickness = radius_at(one, near.s) + radius_at(other, near.t), value = rank(near.distance, thickness);
-    if (!(value < bound)) continue;
-    ++gap.pair_count;
+    if (!(value < bound)) return;
     const auto [low, high] = std::minmax(one.strand, other.strand);
-    if (std::tie(value, low, high) < std::tie(least, gap.one, gap.other)) {
-      least = value;
-      gap.distance = near.distance;
-      gap.thickness = thickness;
-      gap.one = low;
-      gap.other = high;
-    }
+    const Least own{{near.distance, thickness, low, high, least.gap.pair_count + 1}, value};
+    const std::int64_t count = own.gap.pair_count;
+    if (own.key() < least.key()) least = own;
+    least.gap.pair_count = count;
+  };
+  Least all;
+  all.gap.distance = reach;
+  for (const Least& some : each_near<Least>(strands, reach, take)) {
+    const std::int64_t count = all.gap.pair_count + some.gap.pair_count;
+    if (some.key() < all.key()) all = some;
+    all.gap.pair_count = count;
   }
-  return gap;
+  return all.gap;
 }
 
 /// Pushes of pairs that are too near, each by itself, and what they come to together.
@@ -186,14 +201,20 @@ class Pushes {
  public:
   Pushes(Strands& strands, std::size_t held) : strands_(strands), held_(held), push_(strands.points.size()) {}
 
-  /// Where a pair is nearer than `reach`, to be as far apart as `wanted`.
-  void add(const NearPair& pair, double reach, double wanted) {
+  /// Where a pair is nearer than `reach`, to be as far apart as `wanted`, but no vertex by more than `most`.
+  void add(const NearPair& pair, double reach, double wanted, double most) {
     const std::size_t vertex[4] = {pair.one.first, pair.one.first + 1, pair.other.first, pair.other.first + 1};
     const auto x = [&](int i) { return strands_.points[vertex[i]]; };
     const Nearest near = nearest_of(x(0), x(1), x(2), x(3));
     if (near.distance >= reach) return;
     Vec3 n = (x(0) + near.s * (x(1) - x(0))) - (x(2) + near.t * (x(3) - x(2)));
-    if (near.distance < 1e-6 * reach) n = cross(x(1) - x(0), x(3) - x(2));  // either side is as good
+    if (near.distance < 1e-6 * reach) {  // either side is as good
+      const Vec3 u = x(1) - x(0), v = x(3) - x(2);
+      n = cross(u, v);
+      Vec3 axis = Vec3::zero();
+      axis[std::abs(u[0]) < std::abs(u[1]) ? 0 : 1] = 1;
+      if (squared_norm(n) < 1e-12 * squared_norm(u) * squared_norm(v)) n = cross(u, axis);
+    }
     if (!(squared_norm(n) > 0)) return;
     n = length_and_direction(n).normal;
     const double part[4] = {1 - near.s, near.s, near.t - 1, -near.t};
@@ -204,7 +225,7 @@ class Pushes {
       if (stays(i < 2 ? pair.one : pair.other, vertex[i])) continue;
       Push& own = push_[vertex[i]];
       if (own.count++ == 0) pushed_.push_back(vertex[i]);
-      own.sum += ((wanted - near.distance) * part[i] / sum) * n;
+      own.sum += std::clamp((wanted - near.distance) * part[i] / sum, -most, most) * n;
     }
     moved_.push_back(static_cast<std::size_t>(pair.one.strand));
     moved_.push_back(static_cast<std::size_t>(pair.other.strand));
@@ -279,21 +300,26 @@ void part_strands(Strands& strands, double reach, std::size_t held,
                   const std::function<void(std::span<Vec3>)>& settle) {
   // Pairs are looked for as far as strands may come until they are looked for again.
   constexpr int most_searches = 60, patience = 10, most_pushes = 10;
-  const double wanted = 1.02 * reach, farthest = 0.4 * reach, seen = wanted + 2 * farthest;
+  const double wanted = 1.02 * reach, farthest = 0.6 * reach, seen = wanted + 2 * farthest;
   Pushes pushes(strands, held);
   std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();  // pairs that were too near, so far
+  std::vector<Vec3> best;
   int since = 0;
   for (int search = 0; search < most_searches; ++search) {
     const std::vector<NearPair> pairs = near_pairs(strands, seen);
     const std::ptrdiff_t too_near =
         std::count_if(pairs.begin(), pairs.end(), [&](const NearPair& pair) { return pair.near.distance < reach; });
-    since = too_near < fewest ? 0 : since + 1;
-    fewest = std::min(fewest, too_near);
-    if (too_near == 0 || since == patience) return;
+    if (too_near == 0) return;
     const std::vector<Vec3> before = strands.points;
+    since = too_near < fewest ? 0 : since + 1;
+    if (too_near < fewest) {
+      fewest = too_near;
+      best = before;
+    }
+    if (since == patience) break;
     double way = 0;
     for (int k = 0; k < most_pushes && way < farthest; ++k) {
-      for (const NearPair& pair : pairs) pushes.add(pair, reach, wanted);
+      for (const NearPair& pair : pairs) pushes.add(pair, reach, wanted, farthest);
       const std::vector<std::size_t> moved = pushes.apply();
       if (moved.empty()) break;
       std::vector<double> ways(moved.size(), 0);
@@ -306,6 +332,7 @@ void part_strands(Strands& strands, double reach, std::size_t held,
       way = std::max(way, *std::max_element(ways.begin(), ways.end()));
     }
   }
+  strands.points = best;
 }
 
 StrandGap overlapping_strands(const Strands& strands) {

@@ -34,8 +34,10 @@ StrandContactReport collide_strands(Exec& ex, const StrandContactRules& rules, c
   report.missed = safe.after;
   report.rounds = safe.rounds;
   if (safe_guarded && !safe.clean()) {
-    report.missed = tie_knots(ex, mesh, dt, state, rods, work.pads, collisions.knots, collisions.crossings, safe.after);
-    report.tied = safe.after.pairs;
+    const KnotReport knots =
+        tie_knots(ex, mesh, dt, state, rods, work.pads, collisions.knots, collisions.crossings, safe.after);
+    report.tied = knots.tied;
+    report.missed = knots.left;
   }
   report.clean = !safe_guarded || report.missed.pairs == 0;
   return report;

@@ -1,11 +1,12 @@
 #include "tribo/stages/rod/knots.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "tribo/stages/rod/chain.h"
-#include "tribo/stages/spin.h"
+#include "tribo/stages/rod/strand_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -21,10 +22,16 @@ struct LookAtVertex {
   VertexPositions<Real> x;
   FieldView<const Real, 3> v;
   const Real *mass, *inverse_mass;
+  const SegmentCompliance<Real>* compliance;
   KnotVertex* to;
   TRIBO_HD void operator()(Index k) const {
     const Index i = vertex[k];
-    to[k] = {x(i), vertex_velocity(v, i), static_cast<double>(mass[i]), inverse_mass[i] > Real(0) ? 0 : 1};
+    KnotVertex own{x(i), vertex_velocity(v, i), Sym<double, 3>::isotropic(0), static_cast<double>(mass[i]), 1};
+    if (inverse_mass[i] > Real(0)) {
+      own.mass = mass_of_vertex(compliance[i]);
+      own.driven = 0;
+    }
+    to[k] = own;
   }
 };
 struct ClearMarks {
@@ -36,24 +43,22 @@ struct ClearHold {
   VertexHold<Real>* hold;
   TRIBO_HD void operator()(Index i) const { hold[i] = {Mat<Real, 3>::zero(), Vec<Real, 3>::zero()}; }
 };
-/// Several write the same.
 struct MarkKnotted {
-  const Index *vertex, *vertex_strand;
+  const Index* strand;
   Index* mark;
-  TRIBO_HD void operator()(Index k) const { mark[vertex_strand[vertex[k]]] = 1; }
+  TRIBO_HD void operator()(Index k) const { mark[strand[k]] = 1; }
 };
 template <class Real>
 struct HoldKnotted {
   static constexpr double firm = 1e4;  ///< masses of the vertex
   const Index* vertex;
   const KnotVertex* to;
-  const SegmentCompliance<Real>* compliance;
   FieldView<const Real, 3> v;
   VertexHold<Real>* hold;
   TRIBO_HD void operator()(Index k) const {
     if (to[k].driven != 0) return;
     const Index i = vertex[k];
-    const auto weight = static_cast<Real>(firm * largest_row(mass_of_vertex(compliance[i])));
+    const auto weight = static_cast<Real>(firm * largest_row(to[k].mass));
     VertexHold<Real> own{Mat<Real, 3>::zero(), weight * cast<Real>(to[k].v - vertex_velocity(v, i))};
     for (int c = 0; c < 3; ++c) own.S(c, c) = weight;
     hold[i] = own;
@@ -81,6 +86,48 @@ struct MoveKnotted {
     if (to[k].driven != 0) return;
     for (int c = 0; c < 3; ++c) v[c][vertex[k]] = static_cast<Real>(to[k].v[c]);
   }
+};
+
+/// The least sum of (c + w x x_i - v_i) M_i (c + w x x_i - v_i).
+class RigidFit {
+ public:
+  void add(const Vec3& x, const Sym<double, 3>& M, const Vec3& v) {
+    // Rows of the velocity by c and w.
+    const double row[3][6] = {{1, 0, 0, 0, x[2], -x[1]}, {0, 1, 0, -x[2], 0, x[0]}, {0, 0, 1, x[1], -x[0], 0}};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        for (int a = 0; a < 6; ++a) {
+          right_[a] += row[i][a] * M(i, j) * v[j];
+          for (int b = 0; b < 6; ++b) N_[a][b] += row[i][a] * M(i, j) * row[j][b];
+        }
+  }
+  /// By Cholesky's factors. What is all on a line does not turn about that.
+  void solve() {
+    for (int half = 0; half < 2; ++half) {
+      double most = 0;
+      for (int a = 3 * half; a < 3 * half + 3; ++a) most = std::max(most, N_[a][a]);
+      for (int a = 3 * half; a < 3 * half + 3; ++a) N_[a][a] += 1e-9 * most;
+    }
+    for (int a = 0; a < 6; ++a)
+      for (int b = 0; b <= a; ++b) {
+        double sum = N_[a][b];
+        for (int k = 0; k < b; ++k) sum -= N_[a][k] * N_[b][k];
+        N_[a][b] = a == b ? std::sqrt(std::max(sum, 1e-300)) : sum / N_[b][b];
+      }
+    for (int a = 0; a < 6; ++a) {
+      for (int k = 0; k < a; ++k) right_[a] -= N_[a][k] * right_[k];
+      right_[a] /= N_[a][a];
+    }
+    for (int a = 5; a >= 0; --a) {
+      for (int k = a + 1; k < 6; ++k) right_[a] -= N_[k][a] * right_[k];
+      right_[a] /= N_[a][a];
+    }
+  }
+  Vec3 velocity() const { return {{right_[0], right_[1], right_[2]}}; }
+  Vec3 spin() const { return {{right_[3], right_[4], right_[5]}}; }
+
+ private:
+  double N_[6][6] = {}, right_[6] = {};
 };
 
 /// Which vertices belong to the same knot.
@@ -111,33 +158,45 @@ class KnotList {
     }
   }
 
-  /// Rigid motion with the momentum that vertices of a knot have together. Where some are driven, nothing else counts.
-  void move(std::vector<KnotVertex>& all) {
-    std::vector<SpinSums> sums(all.size(), SpinSums::none());
-    std::vector<Vec3> momentum(all.size(), Vec3::zero());
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      const std::size_t knot = knot_of(k);
-      const KnotVertex &one = all[k], &origin = all[knot];
-      const double m = one.driven != 0 ? driven_weight * one.mass : one.mass;
-      const Vec3 away = one.x - origin.x;
-      sums[knot].add(SpinSums::of(m, away, cross(away, m * one.v)));
-      momentum[knot] += m * one.v;
-    }
-    std::vector<KnotVertex> moved = all;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      const std::size_t knot = knot_of(k);
-      if (!(sums[knot].mass > 0)) continue;
-      const Vec3 center = (1 / sums[knot].mass) * sums[knot].place;
-      SpinSums about = sums[knot];
-      about.torque = about.torque - cross(center, momentum[knot]);
-      const Vec3 spin = spin_of(about, center), away = all[k].x - all[knot].x - center;
-      moved[k].v = (1 / sums[knot].mass) * momentum[knot] + cross(spin, away);
-    }
-    all = std::move(moved);
+  /// A rigid motion of each knot, by which it comes to turn in the step: that which changes velocities least, as
+  /// impulses feel it. So impulses on its vertices add up to nothing, and what they do takes energy, as far as each
+  /// vertex is by itself. Where some are driven, the motion is theirs.
+  void move(double dt, std::vector<KnotVertex>& all) {
+    std::vector<std::vector<std::size_t>> members(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) members[knot_of(k)].push_back(k);
+    for (const std::vector<std::size_t>& knot : members)
+      if (!knot.empty()) move_knot(dt, knot, all);
   }
 
  private:
-  static constexpr double driven_weight = 1e6;
+  static void move_knot(double dt, const std::vector<std::size_t>& knot, std::vector<KnotVertex>& all) {
+    double heaviest = 0, lumped = 0;
+    Vec3 center = Vec3::zero();
+    for (const std::size_t k : knot) {
+      heaviest = std::max({heaviest, largest_row(all[k].mass), all[k].lumped});
+      center += all[k].lumped * (all[k].x - all[knot[0]].x);
+      lumped += all[k].lumped;
+    }
+    center = all[knot[0]].x + (1 / lumped) * center;
+    RigidFit fit;
+    for (const std::size_t k : knot) {
+      constexpr double driven = 1e4;
+      fit.add(all[k].x - center, all[k].driven != 0 ? Sym<double, 3>::isotropic(driven * heaviest) : all[k].mass,
+              all[k].v);
+    }
+    fit.solve();
+    // x += dt v takes it along chords: with the velocity of its start, lengths would grow with each turn.
+    Vec3 turn = dt * fit.spin();
+    const double angle = std::sqrt(squared_norm(turn));
+    if (angle > 1) turn = (1 / angle) * turn;
+    const double a = std::min(angle, 1.0), sine = a > 1e-4 ? std::sin(a) / a : 1,
+                 versed = a > 1e-4 ? (1 - std::cos(a)) / (a * a) : 0.5;
+    for (const std::size_t k : knot) {
+      const Vec3 across = cross(turn, all[k].x - center);
+      all[k].v = fit.velocity() + (1 / dt) * (sine * across + versed * cross(turn, across));
+    }
+  }
+
   std::size_t place(Index i) const {
     return static_cast<std::size_t>(std::lower_bound(vertex_.begin(), vertex_.end(), i) - vertex_.begin());
   }
@@ -150,19 +209,40 @@ class KnotList {
   std::vector<std::size_t> parent_;
 };
 
+/// Of segments that cross, each once.
+template <class Real>
+std::vector<Index> strands_of(Exec& ex, const RodMesh<Real>& mesh, const std::vector<Crossing<Real>>& crossings) {
+  std::vector<Index> strands;
+  for (const Crossing<Real>& crossing : crossings) {
+    const Index segments[2] = {crossing.pair.first, crossing.pair.second};
+    for (const Index segment : segments) {
+      Index strand = 0;
+      copy_to_host(ex, mesh.vertex_strand, &strand, 1, segment);
+      strands.push_back(strand);
+    }
+  }
+  std::sort(strands.begin(), strands.end());
+  strands.erase(std::unique(strands.begin(), strands.end()), strands.end());
+  return strands;
+}
+
 }  // namespace
 
 template <class Real>
-CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
-                        SegmentPads<Real>& pads, KnotWork<Real>& work, Array<Crossing<Real>>& crossings,
-                        CrossingCount found) {
+KnotReport tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
+                     SegmentPads<Real>& pads, KnotWork<Real>& work, Array<Crossing<Real>>& crossings,
+                     CrossingCount found) {
   segment_compliance(ex, mesh, rods);
   work.strands.resize_discard(mesh.strands);
   work.hold.resize_discard(mesh.vertices);
+  work.v_before.resize_discard(state.count);
+  copy_field(ex, state.v, state.count, work.v_before);
   parallel_for(ex, knots_label, mesh.strands, ClearMarks{work.strands.data()});
   KnotList knots;
+  KnotReport report;
   const RodState<Real>& now = state;
   for (int tie = 0; tie < most_ties && found.pairs > 0; ++tie) {
+    report.tied += found.pairs;
     std::vector<Crossing<Real>> cross(static_cast<std::size_t>(found.pairs));
     copy_to_host(ex, crossings, cross.data(), found.pairs);
     knots.add(cross);
@@ -175,17 +255,19 @@ CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState
                                     view(now.v),
                                     mesh.mass.data(),
                                     mesh.inverse_mass.data(),
+                                    rods.compliance.data(),
                                     work.state.data()});
     std::vector<KnotVertex> vertices(knots.vertices().size());
     copy_to_host(ex, work.state, vertices.data(), count);
-    knots.move(vertices);
+    knots.move(dt, vertices);
     copy_to_device(ex, vertices.data(), work.state, count);
-    parallel_for(ex, knots_label, count,
-                 MarkKnotted{work.vertex.data(), mesh.vertex_strand.data(), work.strands.data()});
+    const std::vector<Index> with_knot = strands_of(ex, mesh, cross);
+    copy_to_device(ex, with_knot.data(), work.with_knot, static_cast<Index>(with_knot.size()));
+    parallel_for(ex, knots_label, static_cast<Index>(with_knot.size()),
+                 MarkKnotted{work.with_knot.data(), work.strands.data()});
     parallel_for(ex, knots_label, mesh.vertices, ClearHold<Real>{work.hold.data()});
     parallel_for(ex, knots_label, count,
-                 HoldKnotted<Real>{work.vertex.data(), work.state.data(), rods.compliance.data(), view(now.v),
-                                   work.hold.data()});
+                 HoldKnotted<Real>{work.vertex.data(), work.state.data(), view(now.v), work.hold.data()});
     keep_rows(ex, mesh, work.strands, state, rods);
     solve_held(ex, mesh, work.hold, work.strands, rods);
     parallel_for(ex, knots_label, mesh.vertices,
@@ -197,12 +279,15 @@ CrossingCount tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState
     parallel_for(ex, knots_label, count, MoveKnotted<Real>{work.vertex.data(), work.state.data(), view(state.v)});
     found = find_crossings(ex, mesh, state, dt, pads, crossings, &work.strands);
   }
-  return found;
+  if (found.pairs == 0) return report;
+  // As between roots that are led through each other, where no common motion fits.
+  copy_field(ex, work.v_before, state.count, state.v);
+  return {0, find_crossings(ex, mesh, state, dt, pads, crossings)};
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                               \
-  template CrossingCount tie_knots(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&, \
-                                   SegmentPads<Real>&, KnotWork<Real>&, Array<Crossing<Real>>&, CrossingCount);
+#define TRIBO_INSTANTIATE(Real)                                                                            \
+  template KnotReport tie_knots(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&, \
+                                SegmentPads<Real>&, KnotWork<Real>&, Array<Crossing<Real>>&, CrossingCount);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 
