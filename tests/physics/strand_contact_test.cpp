@@ -253,7 +253,6 @@ std::vector<Real> bytes_after(int threads, ImpulseForm form) {
     for (int k = 0; k < 3; ++k) all.insert(all.end(), field->c[k].data(), field->c[k].data() + world.mesh.vertices);
   return all;
 }
-// The same bytes whatever the number of threads, so that a run can be repeated anywhere.
 /// Bundles that are thrown at each other with a fail-safe that has far too few iterations: what it cannot keep apart
 /// goes on as one piece. Nothing passes, and in no step comes energy from that, also where strands are as stiff as hair
 /// is. Of the momentum of strands that nothing holds little is lost: impulses of a knot add up to nothing as far as each
@@ -315,6 +314,7 @@ TEST(StrandContact, KnotsTurnAndKeepTheirLength) {
   EXPECT_NEAR(length(2), 0.04, 1e-4 * 0.04);
 }
 
+// The same bytes whatever the number of threads, so that a run can be repeated anywhere.
 TEST(StrandContact, SameBytesForAnyNumberOfThreads) {
   for (const ImpulseForm form : {ImpulseForm::plain, ImpulseForm::accumulated}) {
     const std::vector<float> one = bytes_after<float>(1, form), two = bytes_after<float>(2, form);

@@ -93,8 +93,8 @@ struct StepMeshes {
       if (solid()) solids.finish(ex, colliders.during(), model.time, dt, particles || touch_strands());
       if (!hairy()) return;
       const StrandContactReport& touching = rods.touching;
-      strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.tied, touching.missed.pairs,
-                   touching.missed.odd, touching.rounds, 0,
+      strands.add({touching.pairs, touching.missed_grid.pairs, touching.missed_pairs.pairs, touching.tied,
+                   touching.missed.pairs, touching.missed.odd, touching.rounds, 0,
                    touching.missed.pairs > 0 ? rods.passage(ex, time) : StrandPassage{}});
       rods.finish(ex, dt);
       // What fails costs as much as twenty steps: after it come shorter ones, for a while.
@@ -224,7 +224,7 @@ double advance(Exec& ex, const Model& model, const Constants<Real, D>& constants
 
 #define TRIBO_INSTANTIATE(Real, D)                                                                                     \
   template double advance(Exec&, const Model&, const Constants<Real, D>&, double, State<Real, D>&, SolidSystem<Real>&, \
-                          VertexParticles<Real>&, RodSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&, \
+                          VertexParticles<Real>&, RodSystem<Real>&, Workspace<Real, D>&, Index&, SolveReport&,         \
                           StrandReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -26,7 +26,7 @@ struct StrandContactSpec {
   };
   Form form = Form::plain;
   int iterations = 5;
-  bool fail_safe = true;     ///< crossings are fed back as pairs until there are none, or the step is taken again
+  bool fail_safe = true;     ///< crossings are fed back as pairs until there are none, or tied
   bool count_missed = true;  ///< where there is no fail-safe, which counts anyway
   bool count_grid = false;   ///< crossings before any impulse too: one more search
 };

@@ -546,7 +546,7 @@ void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
                                                    contact.form == StrandContactSpec::Form::accumulated ? 20 : 5));
   contact.fail_safe = in.flag("fail_safe",
                               "segments that would still pass through each other get impulses of their own, and where "
-                              "that is not enough the step is taken again with half its length",
+                              "that is not enough go on as one piece for the step",
                               contact.fail_safe);
   contact.count_missed =
       in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);

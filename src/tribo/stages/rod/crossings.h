@@ -124,8 +124,8 @@ struct FailSafeReport {
 
 /// Crossings become pairs, without friction, that ask for `least_normal_velocity`, too; then all pairs of the strands
 /// that crossed, or have lost half of their thickness to each other and go on, are iterated again, until none do;
-/// strands that these push into others are the next round's. Where
-/// crossings are left, the step should be taken again with half of dt. After `apply_impulses`; 0 rounds only count.
+/// strands that these push into others are the next round's. Crossings that are left are for `tie_knots`. After
+/// `apply_impulses`; 0 rounds only count.
 /// `holder`, unless null, has the last word in each iteration.
 template <class Real>
 FailSafeReport prevent_crossings(Exec& ex, const FailSafeRules& rules, const RodMesh<Real>& mesh, double dt,

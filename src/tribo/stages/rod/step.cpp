@@ -146,7 +146,8 @@ struct StrandForces {
   TRIBO_HD T missed_energy(const T& k, const T& rest, const Node& a, const Node& b, const Vec<T, 3>& a_end,
                            const Vec<T, 3>& b_end) const {
     const RodEdge<T> own = edge(a, b, rest);
-    const T missed = stretch<true>(k, rest, own, a, b).missed(own, T(shortest_edge<Real>) * rest, T(dt) * (b_end - a_end));
+    const StretchStep<T> step = stretch<true>(k, rest, own, a, b);
+    const T missed = step.missed(own, T(shortest_edge<Real>) * rest, T(dt) * (b_end - a_end));
     return k * missed * missed;
   }
 
