@@ -54,8 +54,7 @@ struct ContactWorldOf : RodWorldOf<Real> {
     rod_step(this->ex, this->constants, this->mesh, this->time, dt, this->state, this->work);
     const StrandContactReport report =
         collide_strands(this->ex, rules, this->mesh, dt, this->state, this->work, collisions);
-    keep_pressed(this->ex, this->mesh, dt, report.tied > 0 ? &collisions.knots.strands : nullptr, collisions.work,
-                 this->state.pressed);
+    keep_pressed(this->ex, this->mesh, dt, collisions.work, this->state.pressed);
     move_rods(this->ex, this->mesh, dt, this->state, this->work);
     this->time += dt;
     pairs += report.pairs;

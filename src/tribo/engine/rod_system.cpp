@@ -108,7 +108,8 @@ void RodSystem<Real>::undo(Exec& ex) {
 template <class Real>
 void RodSystem<Real>::finish(Exec& ex, double dt) {
   pushed_ = false;
-  keep_pressed(ex, mesh, dt, touching.tied > 0 ? &collisions.knots.strands : nullptr, collisions.work, state.pressed);
+  // Also of strands with a knot: begun from nothing, those lost their thickness, and a tangle was tied in every step.
+  keep_pressed(ex, mesh, dt, collisions.work, state.pressed);
   move_rods(ex, mesh, dt, state, work);
   constexpr double forgotten = 0.9;
   state.closing = std::max(closing_, forgotten * state.closing);

@@ -56,16 +56,9 @@ struct RecallPair {
 template <class Real>
 struct MarkPressed {
   const Index* chosen;
-  const StrandPair<Real>* pairs;
   const PairImpulse<Real>* impulse;
-  const Index *vertex_strand, *knotted;  ///< strands with a 1; null: none
   Index* mark;
-  TRIBO_HD void operator()(Index c) const {
-    const StrandPair<Real>& p = pairs[chosen[c]];
-    const bool overruled =
-        knotted != nullptr && (knotted[vertex_strand[p.first]] != 0 || knotted[vertex_strand[p.second]] != 0);
-    mark[c] = impulse[chosen[c]].normal > Real(0) && !overruled ? 1 : 0;
-  }
+  TRIBO_HD void operator()(Index c) const { mark[c] = impulse[chosen[c]].normal > Real(0) ? 1 : 0; }
 };
 template <class Real>
 struct KeyOfPressed {
@@ -121,14 +114,13 @@ Index recall_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Re
 }
 
 template <class Real>
-void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, const Array<Index>* knotted,
-                  StrandContactWork<Real>& work, PressedPairs<Real>& pressed) {
+void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, StrandContactWork<Real>& work,
+                  PressedPairs<Real>& pressed) {
   pressed.count = 0;
   if (work.all_chosen || work.chosen_count == 0) return;
   work.active.resize_discard(work.chosen_count);
   parallel_for(ex, pressed_label, work.chosen_count,
-               MarkPressed<Real>{work.chosen.data(), work.pairs.data(), work.impulse.data(), mesh.vertex_strand.data(),
-                                 knotted != nullptr ? knotted->data() : nullptr, work.active.data()});
+               MarkPressed<Real>{work.chosen.data(), work.impulse.data(), work.active.data()});
   const Index count = list_marked(ex, pressed_label, work.active, work.chosen_count, work.pinched);
   if (count == 0) return;
   const int bits = bits_of(mesh.vertices);
@@ -146,11 +138,10 @@ void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, const Array<In
   pressed.count = count;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                  \
-  template Index recall_pressed(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&,       \
-                                StrandContactWork<Real>&);                                                       \
-  template void keep_pressed(Exec&, const RodMesh<Real>&, double, const Array<Index>*, StrandContactWork<Real>&, \
-                             PressedPairs<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                            \
+  template Index recall_pressed(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&, \
+                                StrandContactWork<Real>&);                                                 \
+  template void keep_pressed(Exec&, const RodMesh<Real>&, double, StrandContactWork<Real>&, PressedPairs<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -16,10 +16,9 @@ template <class Real>
 Index recall_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& rods,
                      StrandContactWork<Real>& work);
 
-/// Those that `settle_impulses` came to in a step of dt, for the next step; not of strands with a 1 in `knotted`, unless
-/// that is null: there they came to nothing.
+/// Those that `settle_impulses` came to in a step of dt, for the next step.
 template <class Real>
-void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, const Array<Index>* knotted,
-                  StrandContactWork<Real>& work, PressedPairs<Real>& pressed);
+void keep_pressed(Exec& ex, const RodMesh<Real>& mesh, double dt, StrandContactWork<Real>& work,
+                  PressedPairs<Real>& pressed);
 
 }  // namespace tribo::TRIBO_BACKEND
