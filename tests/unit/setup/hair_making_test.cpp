@@ -177,6 +177,32 @@ TEST(Scalp, CombedStrandsLieAlongItAndDoNotEnter) {
   }
 }
 
+/// Combed into a crease or a gap that is narrower than its segments are long, hair finds its way without folding up: the
+/// curvature 2 tan(phi/2) of a joint that is folded by phi has no bounds, nor has what holds it so.
+TEST(Scalp, StrandsDoNotFoldUpWhereItLeavesNoRoom) {
+  for (const double apart : {0.09, 0.101, 0.104})
+    for (const std::int64_t segments : {6, 20}) {
+      Compound::Part one{{}, SimpleShape(Sphere<double>{0.05})},
+          other{{{{0.02, -apart, 0}}, Mat<double, 3>::identity()}, SimpleShape(Sphere<double>{0.05})};
+      ScalpSpec scalp = ball(400);
+      scalp.shape = Compound{Operation::unite, 0, {one, other}};
+      scalp.length = 0.06;
+      scalp.comb = {{0, -1, 0}};
+      scalp.comb_amount = 0.9;
+      const Strands s = make_strands(hair_of(scalp, segments));
+      int inside = 0;
+      for (std::size_t i = 0; i < 400; ++i) {
+        const std::span<const P> points = strand_points(s, i);
+        for (std::size_t k = 2; k < points.size(); ++k) {
+          const P a = points[k - 1] - points[k - 2], b = points[k] - points[k - 1];
+          EXPECT_GE(dot(a, b), -1e-9 * norm(a) * norm(b)) << "strand " << i << " at " << k << " of " << segments;
+          inside += std::visit([&](const auto& shape) { return shape.nearest(points[k]).distance; }, scalp.shape) < 0;
+        }
+      }
+      EXPECT_LE(inside, 4) << apart << ' ' << segments;  // one vertex of a hundred strands
+    }
+}
+
 TEST(Scalp, APartingCombsToBothSides) {
   ScalpSpec scalp = ball(400);
   scalp.comb = {{1, 0, 0}};
