@@ -82,18 +82,32 @@ TRIBO_HD Vec<T, 3> same(const Vec3& v) {
   return {{T(v[0]), T(v[1]), T(v[2])}};
 }
 
+/// The piece of a strand that a thread of a team has.
+struct Piece {
+  Index first, end;
+  TRIBO_HD Piece(const Team& team, Index begin, Index strand_end) {
+    const Index count = strand_end - begin, each = (count + Team::size - 1) / Team::size;
+    first = begin + min(team.rank() * each, count);
+    end = min(first + each, strand_end);
+  }
+};
+
 template <class Real>
 struct FindSpin {
+  using Sums = Totals<19>;  ///< m, m x, m v, x x m v, m x x^T: all from the first vertex
+  struct Scratch {
+    Sums parts[Team::size];
+  };
   const Index *loose, *start;
   const Real* mass;
   FieldView<const Real, 3> x, v;
   FieldView<Real, 3> spin;
 
-  TRIBO_HD void operator()(Index k) const {
-    const Index s = loose[k], first = start[s];
-    const Vec3 origin = consecutive<double>(x, first), motion = consecutive<double>(v, first);
-    // m, m x, m v, x x m v, m x x^T: all from the first vertex.
-    const Totals<19> sum = total<19>(first, start[s + 1], [&](auto zero, Index i) {
+  TRIBO_HD void operator()(const Team& team, Index k, Scratch& scratch) const {
+    const Index s = loose[k], begin = start[s];
+    const Piece piece(team, begin, start[s + 1]);
+    const Vec3 origin = consecutive<double>(x, begin), motion = consecutive<double>(v, begin);
+    const Sums own = total<19>(piece.first, piece.end, [&](auto zero, Index i) {
       using T = decltype(zero);
       const T m = consecutive<T>(mass, i);
       const Vec<T, 3> away = consecutive<T>(x, i) - same<T>(origin), p = m * (consecutive<T>(v, i) - same<T>(motion)),
@@ -108,6 +122,8 @@ struct FindSpin {
       }
       return term;
     });
+    const Sums sum = sum_of_team(team, own, scratch.parts);
+    if (team.rank() > 0) return;
     const double m = sum.s[0];
     const Vec3 center = (1 / m) * sum.vector(1);
     Mat<double, 3> second = sum.matrix(10);
@@ -144,9 +160,8 @@ struct KeepSpin {
 
   /// Each thread of a team has a piece of the strand.
   TRIBO_HD void operator()(const Team& team, Index k, Scratch& scratch) const {
-    const Index s = loose[k], begin = start[s], count = start[s + 1] - begin,
-                each = (count + Team::size - 1) / Team::size;
-    const Index first = begin + min(team.rank() * each, count), end = min(first + each, start[s + 1]);
+    const Index s = loose[k], begin = start[s];
+    const auto [first, end] = Piece(team, begin, start[s + 1]);
     const RodWeights<Real> w = weights[strand_body[s]];
     const Vec3 origin = place<double>(begin);
     const Whole whole = sum_of_team(team, whole_of(origin, first, end), scratch.whole);
@@ -282,15 +297,17 @@ struct KeepSpin {
   }
 };
 
+struct NoScratch {};
+
 template <class Real>
 struct UndoTurn {
   const Index *loose, *start, *touched;
   FieldView<Real, 3> v, turned;
 
-  TRIBO_HD void operator()(Index k) const {
+  TRIBO_HD void operator()(const Team& team, Index k, NoScratch&) const {
     const Index s = loose[k];
     if (touched[s] == 0) return;
-    for (Index i = start[s]; i < start[s + 1]; ++i)
+    for (Index i = start[s] + team.rank(); i < start[s + 1]; i += Team::size)
       for (int c = 0; c < 3; ++c) {
         v[c][i] -= turned[c][i];
         turned[c][i] = Real(0);
@@ -313,9 +330,10 @@ void find_spins(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state
   const RodWorkspace<Real>& kept = work;
   work.spin.resize_discard(mesh.strands);
   parallel_for(ex, "rods", mesh.strands, ClearVector<Real>{view(work.spin)});
-  parallel_for(ex, "rods", mesh.loose_count,
-               FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(), view(state.x), view(kept.v_start),
-                              view(work.spin)});
+  for_each_team<typename FindSpin<Real>::Scratch>(
+      ex, "rods", mesh.loose_count,
+      FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(), view(state.x), view(kept.v_start),
+                     view(work.spin)});
 }
 
 template <class Real>
@@ -336,8 +354,9 @@ template <class Real>
 void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
                 RodWorkspace<Real>& work) {
   if (work.scheme == RodScheme::explicit_euler) return;
-  parallel_for(ex, "rods", mesh.loose_count,
-               UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(state.v), view(work.turned)});
+  for_each_team<NoScratch>(
+      ex, "rods", mesh.loose_count,
+      UndoTurn<Real>{mesh.loose.data(), mesh.start.data(), touched.data(), view(state.v), view(work.turned)});
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                        \
