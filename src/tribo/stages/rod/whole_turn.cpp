@@ -330,10 +330,9 @@ void find_spins(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state
   const RodWorkspace<Real>& kept = work;
   work.spin.resize_discard(mesh.strands);
   parallel_for(ex, "rods", mesh.strands, ClearVector<Real>{view(work.spin)});
-  for_each_team<typename FindSpin<Real>::Scratch>(
-      ex, "rods", mesh.loose_count,
-      FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(), view(state.x), view(kept.v_start),
-                     view(work.spin)});
+  for_each_team<typename FindSpin<Real>::Scratch>(ex, "rods", mesh.loose_count,
+                                                  FindSpin<Real>{mesh.loose.data(), mesh.start.data(), mesh.mass.data(),
+                                                                 view(state.x), view(kept.v_start), view(work.spin)});
 }
 
 template <class Real>
