@@ -32,8 +32,8 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 std::string name_of(const Kind& kind, double dt) {
-  return std::to_string(kind.segments) + " segments, radius " + std::to_string(1e6 * kind.radius) + " um, stretch_scale " +
-         std::to_string(kind.stretch_scale) + (kind.curled ? ", curled" : ", straight") +
+  return std::to_string(kind.segments) + " segments, radius " + std::to_string(1e6 * kind.radius) +
+         " um, stretch_scale " + std::to_string(kind.stretch_scale) + (kind.curled ? ", curled" : ", straight") +
          (kind.oblique ? ", oblique" : "") + ", dt " + std::to_string(1e6 * dt) + " us";
 }
 std::vector<Vec3> shape_of(const Kind& kind) {
@@ -65,6 +65,36 @@ void add_all(RodWorldOf<Real>& world, const std::vector<Kind>& kinds, bool clamp
 template <class Real>
 class StrandRange : public testing::Test {};
 TYPED_TEST_SUITE(StrandRange, Precisions, PrecisionName);
+
+/// What moves by less than an atom's width in a minute does not move, however fast its root turns: strands that are
+/// held by a floor and moved at one end have velocities that fall by decades from vertex to vertex, down to where their
+/// squares are no numbers. (Theta' followed such velocities by a factor without bounds: a strand lying still got no
+/// number as its velocity.)
+TYPED_TEST(StrandRange, TinyVelocitiesAreNone) {
+  constexpr int segments = 12, least = 13, most = 40;
+  for (const double dt : {1e-5, 2e-3}) {
+    RodWorldOf<TypeParam> world;
+    for (int decade = least; decade <= most; ++decade) {
+      StrandRules rules = rules_of({segments, 4e-5, 0.03, false, false}, true);
+      rules.director = {{0, 1, 0}};
+      rules.material.aspect = 1.5;
+      rules.motion = Motion({{0, {{0, 0, 0}}, {}}, {1, {{0, 0, 0}}, {{{1, 0, 0}}, 2000}}});
+      const std::size_t first = world.seed.v.size();
+      add_strands(world.seed, strands_of({shape_of({segments, 4e-5, 0.03, false, false})}), rules);
+      for (std::size_t i = first + 2; i < world.seed.v.size(); ++i)
+        world.seed.v[i] = {{0, decade == most ? 0 : (i % 2 == 0 ? 1 : -1) * std::pow(10.0, -decade), 0}};
+    }
+    world.load();
+    world.set_gravity({{0, -9.81, 0}});
+    world.step(dt);
+    constexpr Index each = segments + 1;
+    for (Index b = 0; b < most - least; ++b)
+      for (Index i = 0; i < each; ++i) {
+        const Vec3 v = world.v(b * each + i), at_rest = world.v((most - least) * each + i);
+        EXPECT_LT(length(v - at_rest), 1e-5 * 9.81 * dt) << "1e-" << least + b << " m/s, vertex " << i << ", dt " << dt;
+      }
+  }
+}
 
 /// However stiff its parts are against each other, a strand that touches nothing falls with g. (A matrix in which
 /// stiffness and mass are added has no digits left for the mass in floats: 0.46 g, by 200 segments.)
@@ -124,11 +154,12 @@ TYPED_TEST(StrandRange, AnswersImpulsesWithTheirMomentum) {
         most = std::max(most, length(reference.v(i)));
         off = std::max(off, length(world.v(i) - reference.v(i)));
       }
-      // A float knows a strain to four roundings: that much tension, as it comes, resists motion across in one and not in the
-      // other.
+      // A float knows a strain to four roundings: that much tension, as it comes, resists motion across in one and not
+      // in the other.
       const RodBody& body = world.mesh.body[b];
       const double l = world.seed.length[std::size_t(vertices.begin)];
-      const double noise = 2.4e-7 * world.seed.stretch[std::size_t(vertices.begin)] * dt * (dt + body.stretch_damping) / (l * m);
+      const double noise =
+          2.4e-7 * world.seed.stretch[std::size_t(vertices.begin)] * dt * (dt + body.stretch_damping) / (l * m);
       EXPECT_LT(off, (1e-4 + noise) * most) << name_of(kinds[b], dt);
     }
   }

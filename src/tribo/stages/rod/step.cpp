@@ -239,10 +239,14 @@ struct StrandForces {
 
     TRIBO_HD Turning(const T& theta, const Vec<T, 3>& spin, const RodEdge<T>& edge, const Node& a, const Node& b) {
       const Vec<T, 3> w = b.v - a.v;
-      const T zero(Real(0)), square = squared_norm(w), least = abs(theta) * sqrt(square) / edge.inverse;
+      const T zero(Real(0)), still(Real(1e-24)), square = squared_norm(w),
+          least = abs(theta) * sqrt(square) / edge.inverse;
       const auto driven = max(a.free, b.free) < T(Real(0.5));
       rate = w - cross(spin, edge.length * edge.t);
-      follow = select(driven, zero, theta / max(max(square, least), T(Real(1e-30)))) * w;
+      // An edge that hardly moves turns by nothing, as one that does not move: |follow| is at most 1/l by `least`, but
+      // not where the square of w is no float any more. Strands that lie still on a floor, of which one end is moved,
+      // have rates that fall by decades from vertex to vertex, and one of 1e-20 m/s made the matrix infinite.
+      follow = select(driven, zero, select(square > still, theta / max(max(square, least), still), zero)) * w;
       given = select(driven, theta, zero);
     }
   };
