@@ -319,9 +319,9 @@ class Growth {
   }
 
   /// Vertices of a strand out of the scalp, but for those up to its first in the open, and its segments as long as the
-  /// first. Where the scalp leaves no other way than back, a strand turns aside: a joint that begins folded has a
-  /// curvature 2 tan(phi/2) without bounds, by which 3 degrees of 177 held more energy than all the rest of the hair,
-  /// and shook it without end.
+  /// first. Where the scalp leaves no other way than back, a strand turns aside: the curvature 2 tan(phi/2) of a joint
+  /// that begins folded has no bounds. Some that were folded by 177 degrees held more energy than all the rest of the
+  /// hair, and shook it without end.
   void settle(std::span<Vec3> points) const {
     const double chord = norm(points[1] - points[0]);
     bool open = false;
@@ -343,7 +343,7 @@ class Growth {
   }
 
   /// Of directions within a right angle of the last, that nearest to the wanted one which ends outside of the scalp;
-  /// the one that ends deepest outside where none does.
+  /// the one that ends least deep inside where none does.
   Vec3 way_out(const Vec3& from, double chord, const Vec3& before, const Vec3& wanted) const {
     const Vec3 u = across(before), v = cross(before, u);
     Vec3 best = wanted;
