@@ -50,14 +50,14 @@ struct EdgePair {
 template <class T>
 struct RodJoint {
   RodEdge<T> a, b;
-  T inverse_chi;   ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself: at 162 degrees in floats,
-                   ///< whose digits do not suffice for stiffer joints, and at 179
+  T inverse_chi;   ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself, at 162 degrees: for stiffer
+                   ///< joints the digits of elimination do not suffice, which is in double whatever Real is
   Vec<T, 3> kb;    ///< curvature binormal, 2 t0 x t1 / chi
   Vec<T, 3> mean;  ///< (t0 + t1) / chi
 
   TRIBO_HD RodJoint(const RodEdge<T>& first, const RodEdge<T>& second) : a(first), b(second) {
     using Real = scalar_of<T>;
-    inverse_chi = T(Real(1)) / max(T(Real(1)) + dot(a.t, b.t), T(Real(sizeof(Real) == 4 ? 0.05 : 1e-4)));
+    inverse_chi = T(Real(1)) / max(T(Real(1)) + dot(a.t, b.t), T(Real(0.05)));
     kb = (T(Real(2)) * inverse_chi) * cross(a.t, b.t);
     mean = inverse_chi * (a.t + b.t);
   }

@@ -294,8 +294,7 @@ struct HeldRest {
     W = B11 - B10 * Rw;
     a = next_a;
     b = minus_times(Vec<T, 3>::filled(zero), B10, scaled);
-    for (int c = 0; c < 6; ++c) f.Q.s[c] = zero;  // is for other right-hand sides
-    f.Lv = transpose(Rv);
+    f.Lv = transpose(Rv);  // Q is for other right-hand sides
     f.Lw = transpose(Rw);
     return scaled;
   }
@@ -356,13 +355,22 @@ class ChainOf {
   TRIBO_HD ChainOf() {
     for (auto& one : rest_) one = Rest<E>::none();
   }
-  /// Returns Q b, for the way back. With what more a vertex has, where `Rest` takes that: matrices and vectors.
+  using E = typename Wide<T>::type;
+  static constexpr int parts = Wide<T>::parts;
+
+  /// Q b and the factor, for the way back. With what more a vertex has, where `Rest` takes that: matrices and vectors,
+  /// by parts.
   template <int Springs, class... More>
-  TRIBO_HD Vec<T, 3> next(const ChainRow<T>& row, FactorRow<T>& f, const More&... more) {
-    FactorRow<E> factor[parts];
-    Vec<E, 3> scaled[parts];
+  TRIBO_HD void next_wide(const ChainRow<T>& row, FactorRow<E>* factor, Vec<E, 3>* scaled, const More*... more) {
     eliminate<Springs, 0>(row, factor, scaled, more...);
     if constexpr (parts == 2) eliminate<Springs, 1>(row, factor, scaled, more...);
+  }
+  /// The same in Real; returns Q b.
+  template <int Springs>
+  TRIBO_HD Vec<T, 3> next(const ChainRow<T>& row, FactorRow<T>& f) {
+    FactorRow<E> factor[parts];
+    Vec<E, 3> scaled[parts];
+    next_wide<Springs>(row, factor, scaled);
     const auto join = [&](const auto& of) {
       E x[parts];
       for (int p = 0; p < parts; ++p) x[p] = of(p);
@@ -380,24 +388,14 @@ class ChainOf {
   }
 
  private:
-  using E = typename Wide<T>::type;
-  static constexpr int parts = Wide<T>::parts;
-
   template <int Part>
   TRIBO_HD static Vec<E, 3> widened(const Vec<T, 3>& from) {
     Vec<E, 3> to;
     for (int k = 0; k < 3; ++k) to[k] = Wide<T>::template part<Part>(from[k]);
     return to;
   }
-  template <int Part>
-  TRIBO_HD static Mat<E, 3> widened(const Mat<T, 3>& from) {
-    Mat<E, 3> to;
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) to(i, j) = Wide<T>::template part<Part>(from(i, j));
-    return to;
-  }
   template <int Springs, int Part, class... More>
-  TRIBO_HD void eliminate(const ChainRow<T>& row, FactorRow<E>* factor, Vec<E, 3>* scaled, const More&... more) {
+  TRIBO_HD void eliminate(const ChainRow<T>& row, FactorRow<E>* factor, Vec<E, 3>* scaled, const More*... more) {
     ChainRow<E> wide;
     wide.push = widened<Part>(row.push);
     wide.pull = widened<Part>(row.pull);
@@ -411,7 +409,7 @@ class ChainOf {
       wide.spring[s].e0 = widened<Part>(row.spring[s].e0);
       wide.spring[s].e1 = widened<Part>(row.spring[s].e1);
     }
-    scaled[Part] = rest_[Part].template eliminate<Springs>(wide, widened<Part>(more)..., factor[Part]);
+    scaled[Part] = rest_[Part].template eliminate<Springs>(wide, more[Part]..., factor[Part]);
   }
 
   Rest<E> rest_[parts];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tribo/stages/rod/chain.h"
@@ -38,10 +39,9 @@ struct ClearMarks {
   Index* mark;
   TRIBO_HD void operator()(Index s) const { mark[s] = 0; }
 };
-template <class Real>
 struct ClearHold {
-  VertexHold<Real>* hold;
-  TRIBO_HD void operator()(Index i) const { hold[i] = {Mat<Real, 3>::zero(), Vec<Real, 3>::zero()}; }
+  VertexHold* hold;
+  TRIBO_HD void operator()(Index i) const { hold[i] = {Mat<double, 3>::zero(), Vec3::zero()}; }
 };
 struct MarkKnotted {
   const Index* strand;
@@ -54,26 +54,25 @@ struct HoldKnotted {
   const Index* vertex;
   const KnotVertex* to;
   FieldView<const Real, 3> v;
-  VertexHold<Real>* hold;
+  VertexHold* hold;
   TRIBO_HD void operator()(Index k) const {
     if (to[k].driven != 0) return;
     const Index i = vertex[k];
-    const auto weight = static_cast<Real>(firm * largest_row(to[k].mass));
-    VertexHold<Real> own{Mat<Real, 3>::zero(), weight * cast<Real>(to[k].v - vertex_velocity(v, i))};
+    const double weight = firm * largest_row(to[k].mass);
+    VertexHold own{Mat<double, 3>::zero(), weight * (to[k].v - vertex_velocity(v, i))};
     for (int c = 0; c < 3; ++c) own.S(c, c) = weight;
     hold[i] = own;
   }
 };
 template <class Real>
 struct FollowKnot {
-  SlotSolution<Real> solution;
+  FieldView<const double, 3> dv;
   const Index *vertex_strand, *mark;
   const Real* inverse_mass;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     if (mark[vertex_strand[i]] == 0 || !(inverse_mass[i] > Real(0))) return;
-    const Vec<Real, 3> dv = solution(i);
-    for (int k = 0; k < 3; ++k) v[k][i] += dv[k];
+    for (int k = 0; k < 3; ++k) v[k][i] += static_cast<Real>(dv[k][i]);
   }
 };
 /// To the last digit, of which affine motion needs each.
@@ -265,17 +264,14 @@ KnotReport tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Re
     copy_to_device(ex, with_knot.data(), work.with_knot, static_cast<Index>(with_knot.size()));
     parallel_for(ex, knots_label, static_cast<Index>(with_knot.size()),
                  MarkKnotted{work.with_knot.data(), work.strands.data()});
-    parallel_for(ex, knots_label, mesh.vertices, ClearHold<Real>{work.hold.data()});
+    parallel_for(ex, knots_label, mesh.vertices, ClearHold{work.hold.data()});
     parallel_for(ex, knots_label, count,
                  HoldKnotted<Real>{work.vertex.data(), work.state.data(), view(now.v), work.hold.data()});
     keep_rows(ex, mesh, work.strands, state, rods);
     solve_held(ex, mesh, work.hold, work.strands, rods);
     parallel_for(ex, knots_label, mesh.vertices,
-                 FollowKnot<Real>{{mesh.slot.data(), rods.solution.data()},
-                                  mesh.vertex_strand.data(),
-                                  work.strands.data(),
-                                  mesh.inverse_mass.data(),
-                                  view(state.v)});
+                 FollowKnot<Real>{view(std::as_const(rods.held_dv)), mesh.vertex_strand.data(), work.strands.data(),
+                                  mesh.inverse_mass.data(), view(state.v)});
     parallel_for(ex, knots_label, count, MoveKnotted<Real>{work.vertex.data(), work.state.data(), view(state.v)});
     found = find_crossings(ex, mesh, state, dt, pads, crossings, &work.strands);
   }

@@ -24,7 +24,7 @@ struct KnotWork {
   Array<KnotVertex> state;  ///< of these
   Array<Index> with_knot;   ///< strands
   Array<Index> strands;     ///< 1 of these
-  Array<VertexHold<Real>> hold;
+  Array<VertexHold> hold;
   Field<Real, 3> v_before;
 
   std::size_t bytes() const {

@@ -9,6 +9,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
+using Vec3 = Vec<double, 3>;
+
 /// Sweeps over strands that meet colliders. A cord that begins to slide around a drum needs three: one for what it
 /// carries, one in which it starts, and one more. Then those go on of which a vertex comes, leaves, sticks or slides
 /// otherwise than before, as where a slack cord tightens. What is not settled then gets a last one.
@@ -23,6 +25,43 @@ TRIBO_HD Real least_velocity(Real gap, Real dt) {
   return gap > Real(0) ? -gap / dt : min(-regained * gap / dt, sqrt(-weight * gap));
 }
 
+/// What no collider acts on of each strand, from its first vertex on and to its last: what is buried, and as much of it
+/// as a driven end is deep in a collider, since a strand must be that long to come out of it. A scene may lead roots
+/// anywhere, as where a body sinks into a floor. Vertices that the floor kept out were drawn to a hundred times the
+/// length of their segments by roots beneath it, or pushed together between these and the floor until one segment
+/// was a lever that threw the next.
+template <class Real>
+struct FindForced {
+  FieldView<const Real, 3> x, v;
+  const Real *inverse_mass, *length;
+  const Index *start, *buried;
+  typename Colliders<Real, 3>::View colliders;
+  Real dt;
+  Index *from, *to;  ///< vertices that colliders act on
+
+  TRIBO_HD void operator()(Index s) const {
+    const Index begin = start[s], end = start[s + 1];
+    Index first = begin, last = end - 1;
+    for (Real left = depth(first); first < end && left > Real(0); ++first) left -= length[first];
+    for (Real left = depth(last); last > first && left > Real(0); --last) left -= length[last - 1];
+    from[s] = max(first, begin + buried[s]);
+    to[s] = last + 1;
+  }
+
+ private:
+  /// At the start of the step or its end, of a vertex that is driven.
+  TRIBO_HD Real depth(Index i) const {
+    Real deepest = Real(0);
+    if (inverse_mass[i] > Real(0)) return deepest;
+    const Vec<Real, 3> moves = vector_at(v, i);
+    colliders.each_ahead(vector_at(x, i), moves, dt, Real(0), [&](const Contact<Real, 3>& contact) {
+      const Real comes = min(dt * dot(moves - contact.velocity, contact.normal), Real(0));
+      if (!contact.nozzle) deepest = max(deepest, -(contact.distance + comes));
+    });
+    return deepest;
+  }
+};
+
 /// Colliders that a vertex may reach in the step, the nearest first, and whether it would go too near to one of them.
 template <class Real>
 struct FindObstacles {
@@ -30,7 +69,7 @@ struct FindObstacles {
   FieldView<const Real, 3> x, v, v_start;
   const Real* inverse_mass;
   const Real* radius;
-  const Index *start, *buried;
+  const Index *from, *to;              ///< of each strand, see FindForced
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
   typename Colliders<Real, 3>::View colliders;
   Real lost, dt;
@@ -43,7 +82,7 @@ struct FindObstacles {
     count[i] = hit[i] = 0;
     const Index strand = vertex_strand[i];
     if (!(inverse_mass[i] > Real(0)) || (among != nullptr && among[strand] == 0)) return;
-    if (i - start[strand] < buried[strand]) return;
+    if (i < from[strand] || i >= to[strand]) return;
     const Vec<Real, 3> at = vector_at(x, i), moves = vector_at(v, i);
     const Real r = radius[i];
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
@@ -83,8 +122,37 @@ struct FindObstacles {
         one.friction = contact.boundary == Boundary::sticky ? Real(1e6) : Real(0);
       }
     });
+    static_assert(obstacles_each == 2);
+    if (found == 2 && pinch(own[0], nearest[0], own[1], nearest[1])) {
+      own[0] = between(own[0], nearest[0], own[1], nearest[1]);
+      found = touches = 1;
+    }
     count[i] = found;
     hit[i] = touches;
+  }
+
+ private:
+  /// Whether two colliders leave no room between them at the end of the step, as those of animations that sink into
+  /// each other. The only way that obeys both is then out sideways, with 1/|n + n'| times the speed at which they come
+  /// together: a vertex between a floor and a box that sank into it was shot out with kilometers a second.
+  TRIBO_HD bool pinch(const RodObstacle<Real>& one, Real gap, const RodObstacle<Real>& other, Real other_gap) const {
+    constexpr Real opposite = Real(-0.875);  // |n + n'| = 1/2
+    return dot(one.normal, other.normal) < opposite &&
+           gap + other_gap < dt * (dot(one.velocity, one.normal) + dot(other.velocity, other.normal));
+  }
+  /// What is pinched sticks to both (as cloth does in Baraff 2003, "flypapering"): it goes with the mean of their
+  /// velocities, and slowly to where it is as deep in the one as in the other.
+  TRIBO_HD RodObstacle<Real> between(const RodObstacle<Real>& one, Real gap, const RodObstacle<Real>& other,
+                                     Real other_gap) const {
+    RodObstacle<Real> both = one;
+    const Vec<Real, 3> across = one.normal - other.normal;
+    const Real deeper = Real(0.5) * abs(other_gap - gap), out = part ? least_velocity(-deeper, dt) : Real(0);
+    both.normal = (Real(1) / sqrt(squared_norm(across))) * across;
+    both.velocity = Real(0.5) * (one.velocity + other.velocity);
+    both.least = gap < other_gap ? out : -out;
+    both.rests = 1;
+    both.boundary = static_cast<Index>(Boundary::slip);
+    return both;
   }
 };
 
@@ -147,24 +215,24 @@ struct HoldVertex {
   const Real* radius;
   Real dt;
   RodObstacle<Real>* obstacle;
-  VertexHold<Real>* hold;
+  VertexHold* hold;
   Index* changed;
 
   TRIBO_HD void operator()(Index i) const {
     changed[i] = 0;
     if (open[vertex_strand[i]] == 0) return;
-    VertexHold<Real> sum{Mat<Real, 3>::zero(), Vec<Real, 3>::zero()};
-    const Real slow = unseen * radius[i] / dt;
+    VertexHold sum{Mat<double, 3>::zero(), Vec3::zero()};
+    const double slow = unseen * static_cast<double>(radius[i] / dt);
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
-      const Vec<Real, 3> before = one.impulse;
+      const Vec3 before = one.impulse;
       const Index grasped = one.grasp;
       if (sweep == Sweep::first || sweep == Sweep::fresh)
-        one.off = (vector_at(v, i) - one.velocity) - one.least * one.normal;
+        one.off = cast<double>((vector_at(v, i) - one.velocity) - one.least * one.normal);
       decide(one, vector_at(v_start, i));
       const bool stays = is_held(one.grasp) && is_held(grasped) && squared_norm(one.off) < slow * slow;
       if (one.grasp != grasped && !stays) changed[i] = 1;
-      const Mat<Real, 3> B = block(one);
+      const Mat<double, 3> B = block(one);
       sum.S = sum.S + B;
       sum.r += (one.impulse - before) - B * one.off;
     }
@@ -172,47 +240,51 @@ struct HoldVertex {
   }
 
   TRIBO_HD static bool is_held(Index grasp) { return grasp == sticks || grasp == slides; }
-  TRIBO_HD static Mat<Real, 3> block(const RodObstacle<Real>& one) {
-    Mat<Real, 3> B = Mat<Real, 3>::zero();
+  TRIBO_HD static Mat<double, 3> block(const RodObstacle<Real>& one) {
+    Mat<double, 3> B = Mat<double, 3>::zero();
+    const Vec3 n = cast<double>(one.normal);
     for (int k = 0; k < 3; ++k) B(k, k) = one.drags;
-    add_outer(B, (one.holds - one.drags) * one.normal, one.normal);
+    add_outer(B, (one.holds - one.drags) * n, n);
     if (one.grasp != slides) return B;
-    Vec<Real, 3> d = one.impulse - dot(one.impulse, one.normal) * one.normal;
-    const Real size = sqrt(squared_norm(d));
-    if (!(size > Real(0))) return B;
-    d = (Real(1) / size) * d;
+    Vec3 d = one.impulse - dot(one.impulse, n) * n;
+    const double size = sqrt(squared_norm(d));
+    if (!(size > 0)) return B;
+    d = (1 / size) * d;
     add_outer(B, -one.drags * d, d);
-    add_outer(B, (one.follows * one.holds) * d, one.normal);
+    add_outer(B, (static_cast<double>(one.follows) * one.holds) * d, n);
     return B;
   }
 
  private:
   /// Masses, in those of the vertex: to hold it where it is, and to pass load on from where friction is used up to
   /// where it is not. With more of the latter it would go from vertex to vertex, one in a sweep.
-  static constexpr Real firm = Real(1e4), passing = Real(0.1);
+  static constexpr double firm = 1e4, passing = 0.1;
   /// Of the radius: whoever sticks instead of sliding by less in a step, or the other way around, changes nothing. Of a
   /// cord that is about to slip there are always some.
-  static constexpr Real unseen = Real(1e-5);
+  static constexpr double unseen = 1e-5;
   /// Of `yields`, what must be left of it along the normal while friction follows. What points into its collider within
   /// the cone of friction has less than nothing: it jams, and the more the faster it slides.
-  static constexpr Real unjammed = Real(0.2);
+  static constexpr double unjammed = 0.2;
 
   TRIBO_HD void decide(RodObstacle<Real>& one, const Vec<Real, 3>& v_before) const {
-    const Real vn = dot(one.off, one.normal), carried = dot(one.impulse, one.normal);
-    const Vec<Real, 3> vt = one.off - vn * one.normal, rubs = one.impulse - carried * one.normal;
-    one.holds = firm * one.weight;
-    one.drags = firm * one.grip;
+    const Vec3 n = cast<double>(one.normal);
+    const double vn = dot(one.off, n), carried = dot(one.impulse, n);
+    const Vec3 vt = one.off - vn * n, rubs = one.impulse - carried * n;
+    const auto weight = static_cast<double>(one.weight), grip = static_cast<double>(one.grip);
+    const auto friction = static_cast<double>(one.friction);
+    one.holds = firm * weight;
+    one.drags = firm * grip;
     one.follows = Real(0);
     one.grasp = sticks;
     if (one.boundary == static_cast<Index>(Boundary::sticky)) return;
     if (one.boundary == static_cast<Index>(Boundary::slip)) {
-      one.drags = Real(0);
+      one.drags = 0;
       return;
     }
     if (sweep == Sweep::first) {
       // As fast along the collider as before: then strain tells what a vertex carries.
-      const Vec<Real, 3> was = v_before - one.velocity;
-      one.impulse = one.drags * (was - dot(was, one.normal) * one.normal);
+      const Vec3 was = cast<double>(v_before - one.velocity);
+      one.impulse = one.drags * (was - dot(was, n) * n);
       if (one.rests == 0) release(one);
       return;
     }
@@ -220,58 +292,59 @@ struct HoldVertex {
       release(one);
       return;
     }
-    if (!(carried > Real(0))) {  // comes to it; what friction it has is known when what it carries is
+    if (!(carried > 0)) {  // comes to it; what friction it has is known when what it carries is
       one.grasp = comes;
-      one.drags = Real(0);
-      one.impulse = Vec<Real, 3>::zero();
+      one.drags = 0;
+      one.impulse = Vec3::zero();
       return;
     }
-    if (!(one.friction > Real(0))) {  // what rounding leaves of an impulse across must not seem to be friction
+    if (!(friction > 0)) {  // what rounding leaves of an impulse across must not seem to be friction
       one.grasp = slides;
-      one.drags = Real(0);
-      one.impulse = carried * one.normal;
+      one.drags = 0;
+      one.impulse = carried * n;
       return;
     }
-    const Real most = one.friction * carried, drag = passing * one.grip, has = sqrt(squared_norm(rubs));
-    const Vec<Real, 3> wanted = rubs - drag * vt;
-    const Real size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
+    const double most = friction * carried, drag = passing * grip, has = sqrt(squared_norm(rubs));
+    const Vec3 wanted = rubs - drag * vt;
+    const double size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
     if (sweep == Sweep::last) {
       if (most < one.drags * speed) one.drags = most / speed;
-      one.impulse = carried * one.normal;
-    } else if (size > most && !(dot(rubs, vt) > Real(0))) {
+      one.impulse = carried * n;
+    } else if (size > most && !(dot(rubs, vt) > 0)) {
       one.grasp = slides;
       one.drags = drag * (most / size);
-      one.impulse = carried * one.normal + (most / size) * wanted;
-      if (one.friction * dot(one.yields, wanted) > (unjammed - Real(1)) * size) one.follows = one.friction;
+      one.impulse = carried * n + (most / size) * wanted;
+      if (sweep == Sweep::next && friction * dot(cast<double>(one.yields), wanted) > (unjammed - 1) * size)
+        one.follows = one.friction;
     } else {
       // Sticks, and takes no more than it may unless it becomes faster: up to where J - drags off leaves the cone,
       // which is far for what slides back. What friction itself has turned around sticks as well, since it would have
       // stopped on the way. Friction that changed sides instead went to and fro, farther from sweep to sweep, in cords
       // that are light across and heavy along, which `drag` is for.
-      const Real along = speed > Real(0) ? dot(rubs, vt) / speed : Real(0);
-      const Real left = along + sqrt(max(most * most - has * has, Real(0)) + along * along);
+      const double along = speed > 0 ? dot(rubs, vt) / speed : 0;
+      const double left = along + sqrt(max(most * most - has * has, 0.0) + along * along);
       if (left < one.drags * speed) one.drags = max(left / speed, drag);
-      if (has > most) one.impulse = carried * one.normal + (most / has) * rubs;
+      if (has > most) one.impulse = carried * n + (most / has) * rubs;
     }
   }
   TRIBO_HD static void release(RodObstacle<Real>& one) {
     one.grasp = none;
-    one.holds = one.drags = Real(0);
-    one.impulse = Vec<Real, 3>::zero();
+    one.holds = one.drags = 0;
+    one.impulse = Vec3::zero();
   }
 };
 
 /// The sweep's dv.
 template <class Real>
 struct MoveHeld {
-  SlotSolution<Real> solution;
+  FieldView<const double, 3> change;
   const Index *count, *vertex_strand, *open;
   RodObstacle<Real>* obstacle;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     if (open[vertex_strand[i]] == 0) return;
-    const Vec<Real, 3> dv = solution(i);
-    for (int k = 0; k < 3; ++k) v[k][i] += dv[k];
+    const Vec3 dv{{change[0][i], change[1][i], change[2][i]}};
+    for (int k = 0; k < 3; ++k) v[k][i] += static_cast<Real>(dv[k]);
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       one.off += dv;
@@ -301,13 +374,13 @@ struct StopVertex {
 template <class Real>
 struct LeadObstacle {
   const Index* count;
-  Real beta;
+  double beta;
   RodObstacle<Real>* obstacle;
   TRIBO_HD void operator()(Index i) const {
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
-      const Vec<Real, 3> now = one.impulse;
-      if (beta > Real(0)) one.impulse = now + beta * (now - one.before);
+      const Vec3 now = one.impulse;
+      if (beta > 0) one.impulse = now + beta * (now - one.before);
       one.before = now;
     }
   }
@@ -357,9 +430,15 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   o.count.resize_discard(n);
   o.hit.resize_discard(n);
   o.touched.resize_discard(mesh.strands);
+  o.from.resize_discard(mesh.strands);
+  o.to.resize_discard(mesh.strands);
+  parallel_for(
+      ex, obstacles_label, mesh.strands,
+      FindForced<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.length.data(), mesh.start.data(),
+                       mesh.buried.data(), colliders, static_cast<Real>(dt), o.from.data(), o.to.data()});
   parallel_for(ex, obstacles_label, n,
                FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
-                                   mesh.radius.data(), mesh.start.data(), mesh.buried.data(), mesh.vertex_strand.data(),
+                                   mesh.radius.data(), o.from.data(), o.to.data(), mesh.vertex_strand.data(),
                                    among != nullptr ? among->data() : nullptr, colliders, static_cast<Real>(lost),
                                    static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
 }
@@ -394,12 +473,8 @@ void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, Ro
                RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   solve_held(ex, mesh, o.hold, open, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
-               MoveHeld<Real>{{mesh.slot.data(), work.solution.data()},
-                              o.count.data(),
-                              mesh.vertex_strand.data(),
-                              open.data(),
-                              o.obstacle.data(),
-                              view(state.v)});
+               MoveHeld<Real>{view(std::as_const(work.held_dv)), o.count.data(), mesh.vertex_strand.data(), open.data(),
+                              o.obstacle.data(), view(state.v)});
 }
 template <class Real>
 void sweep_until_settled(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
@@ -478,7 +553,7 @@ bool ObstacleHolder<Real>::begin(const Array<Index>& among, bool part) {
 template <class Real>
 void ObstacleHolder<Real>::lead(double beta) {
   parallel_for(ex_, obstacles_label, mesh_.vertices,
-               LeadObstacle<Real>{obstacles_.count.data(), static_cast<Real>(beta), obstacles_.obstacle.data()});
+               LeadObstacle<Real>{obstacles_.count.data(), beta, obstacles_.obstacle.data()});
 }
 
 template <class Real>

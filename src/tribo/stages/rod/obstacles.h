@@ -11,21 +11,21 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// A collider within reach of a vertex.
+/// A collider within reach of a vertex. Impulses are in double, see VertexHold.
 template <class Real>
 struct RodObstacle {
+  Vec<double, 3> impulse;  ///< so far [N s]
+  Vec<double, 3> before;   ///< likewise, of the iteration before, if accelerated
+  Vec<double, 3> off;     ///< velocity, relative to that in contact without sliding; summed up for itself, since beside
+                          ///< the velocity of a collider a float has too few digits of it [m/s]
+  double holds, drags;    ///< in the sweep under way, see HoldVertex [kg]
   Vec<Real, 3> normal;    ///< to the allowed side
   Vec<Real, 3> velocity;  ///< of the collider's material there [m/s]
-  Vec<Real, 3> impulse;   ///< so far [N s]
-  Vec<Real, 3> before;    ///< likewise, of the iteration before, if accelerated
-  Vec<Real, 3> off;       ///< velocity, relative to that in contact without sliding; summed up for itself, since beside
-                          ///< the velocity of a collider a float has too few digits of it [m/s]
   Vec<Real, 3> yields;    ///< Z n / (n . Z n) of the vertex alone
   Real least;             ///< normal velocity, relative to the collider's, at which the step ends in contact [m/s]
   Real friction;
   Real weight, grip;  ///< mass of the vertex: along the normal, and the most in any direction [kg]
-  Real holds, drags;  ///< in the sweep under way, see HoldVertex [kg]
-  Real follows;       ///< likewise
+  Real follows;       ///< in the sweep under way, see HoldVertex
   Index grasp;        ///< likewise, of HoldVertex
   Index rests;        ///< 1 where it is taken to be in contact from the start
   Index boundary;     ///< Boundary
@@ -40,14 +40,15 @@ struct RodObstacles {
   Array<RodObstacle<Real>> obstacle;  ///< `obstacles_each` of each vertex
   Array<Index> count;                 ///< of each vertex
   Array<Index> hit;                   ///< 1 of vertices that would be too near to one at the end of the step
+  Array<Index> from, to;              ///< of strands: the vertices that colliders act on
   Array<Index> touched;               ///< of strands: 1 where a vertex is marked, as hit or as near
   Array<Index> open;                  ///< of strands: 1 of those of them that sweeps have not settled yet
   Array<Index> changed;               ///< of vertices: 1 where what holds them is not what it was in the sweep before
-  Array<VertexHold<Real>> hold;
+  Array<VertexHold> hold;
 
   std::size_t bytes() const {
-    return obstacle.bytes() + count.bytes() + hit.bytes() + touched.bytes() + open.bytes() + changed.bytes() +
-           hold.bytes();
+    return obstacle.bytes() + count.bytes() + hit.bytes() + from.bytes() + to.bytes() + touched.bytes() + open.bytes() +
+           changed.bytes() + hold.bytes();
   }
 };
 

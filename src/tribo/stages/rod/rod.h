@@ -64,15 +64,18 @@ TRIBO_HD Mat<Real, 3> compliance_at(const SegmentCompliance<Real>* compliance, I
   return S;
 }
 
-/// What holds a vertex: an impulse r - S dv, for a change dv of its velocity.
-template <class Real>
+/// What holds a vertex: an impulse r - S dv, for a change dv of its velocity. In double: S is 1e4 times the most that a
+/// vertex weighs in any direction, which is 1e5 to 1e6 times what it weighs across its strand. Of an impulse of that
+/// size a float leaves hundreds of times the vertex's momentum to chance, and once nothing holds the vertex, that is
+/// its velocity.
 struct VertexHold {
-  Mat<Real, 3> S;
-  Vec<Real, 3> r;
+  Mat<double, 3> S;
+  Vec<double, 3> r;
 };
 
 /// Numbers of a row in arrays that a step fills.
 inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
+inline constexpr int held_numbers = 21;    ///< of a row of `solve_held`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`, and of the rates of theta in `rod_step`
 
 /// Whether the last `rod_step` guessed where a strand's segments turn (`StretchStep`), and whether it guessed right.
@@ -83,8 +86,9 @@ template <class Real>
 struct RodWorkspace {
   Array<Real> factor;    ///< of A of the last `rod_step`, by rows
   Array<Real> solution;  ///< by rows, 3 numbers
-  Array<Real> chain;     ///< the matrix by rows: on the GPU of all strands, else of those that `keep_rows` was asked for
-  Array<Real> held_factor;  ///< of `solve_held`
+  Array<Real> chain;  ///< the matrix by rows: on the GPU of all strands, else of those that `keep_rows` was asked for
+  Array<double> held_rows;   ///< of `solve_held`
+  Field<double, 3> held_dv;  ///< likewise, by vertices [m/s]
   Array<Real> frame;
   Field<Real, 3> v_start;       ///< velocities at the start of the step [m/s]
   Field<Real, 3> guess;         ///< of velocities at the end of the step, where a strand has one [m/s]
@@ -101,9 +105,10 @@ struct RodWorkspace {
   RodScheme scheme = RodScheme::implicit;     ///< likewise
 
   std::size_t bytes() const {
-    return factor.bytes() + solution.bytes() + chain.bytes() + held_factor.bytes() + frame.bytes() + v_start.bytes() +
-           guess.bytes() + guesses.bytes() + spin.bytes() + turned.bytes() + x_next.bytes() + tail_next.bytes() +
-           director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() + compliance.bytes();
+    return factor.bytes() + solution.bytes() + chain.bytes() + held_rows.bytes() + held_dv.bytes() + frame.bytes() +
+           v_start.bytes() + guess.bytes() + guesses.bytes() + spin.bytes() + turned.bytes() + x_next.bytes() +
+           tail_next.bytes() + director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
+           compliance.bytes();
   }
 };
 
@@ -147,10 +152,10 @@ template <class Real>
 void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched, RodState<Real>& state,
                 RodWorkspace<Real>& work);
 
-/// (A + S) dv = r for the strands that are touched, S and r by vertices; dv goes to `work.solution`. Nothing is held or
+/// (A + S) dv = r for the strands that are touched, S and r by vertices; dv goes to `work.held_dv`. Nothing is held or
 /// pushed of vertices that are driven.
 template <class Real>
-void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold<Real>>& hold, const Array<Index>& touched,
+void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold>& hold, const Array<Index>& touched,
                 RodWorkspace<Real>& work);
 
 /// v = v_lag + A^-1 M (v_blend - v_lag) (default 3), with v_blend in the state.

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "tribo/stages/rod/chain.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -126,11 +128,12 @@ struct SolveStrands {
 };
 
 template <class Real, class Source>
-void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Array<Index>* touched, RodState<Real>& state,
-           RodWorkspace<Real>& work) {
+void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Array<Index>* touched,
+           RodState<Real>& state, RodWorkspace<Real>& work) {
   const Index* const some = touched != nullptr ? touched->data() : nullptr;
   if constexpr (fetches_ahead)
-    parallel_for(ex, solves_label, mesh.vertices, EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
+    parallel_for(ex, solves_label, mesh.vertices,
+                 EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
   for_each_strand_pack<Real>(
       ex, solves_label, mesh,
       SolveStrands<Real, Source>{work.factor.data(), some, source, work.solution.data(), view(state.v)});
@@ -140,18 +143,106 @@ void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Arra
                      source, some, mesh.vertex_strand.data(), {mesh.slot.data(), work.solution.data()}, view(state.v)});
 }
 
+/// Eliminated rows of held strands on their way to memory and back, in double: a pack of strands is as many packs of
+/// double as that takes, side by side.
+template <class Real>
+class HeldRows {
+ public:
+  using T = ParticlePack<Real>;
+  using E = typename Wide<T>::type;
+  static constexpr int parts = Wide<T>::parts;
+  static_assert(std::is_same_v<E, ParticlePack<double>>);
+
+  struct Row {
+    Mat<E, 3> Lv, Lw;
+    Vec<E, 3> scaled;
+    template <class Change>
+    TRIBO_HD void each(const Change& change) {
+      for (int c = 0; c < 9; ++c) change(c, Lv.m[c / 3][c % 3]);
+      for (int c = 0; c < 9; ++c) change(9 + c, Lw.m[c / 3][c % 3]);
+      for (int k = 0; k < 3; ++k) change(18 + k, scaled[k]);
+    }
+  };
+  struct List {
+    const double* rows;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<double>&, Index row, const Put& put) const {
+      put.row(0, rows, held_numbers, row, held_numbers);
+    }
+  };
+  using Pipe = RowPipe<double, held_numbers, List>;
+  using Memory = typename Pipe::Memory;
+
+  static Size size(Index rows) {
+    return fetches_ahead ? row_array_size<double>(rows, held_numbers) : row_array_size<Real>(rows, held_numbers);
+  }
+  TRIBO_HD static void put(const StrandPack<Real>& pack, double* rows, Index row, int part, Row& of) {
+    E numbers[held_numbers];
+    of.each([&](int c, E& x) { numbers[c] = x; });
+    if constexpr (fetches_ahead)
+      put_row(StrandPack<double>(pack), rows, held_numbers, row, held_numbers, numbers);
+    else
+      for (int c = 0; c < held_numbers; ++c)
+        store_pack<double>(rows + place(pack, row, part, c), numbers[c], pack_width<double>);
+  }
+  /// finish(row, part, dv) from the root on.
+  template <class Finish>
+  TRIBO_HD static void substitute_back(const StrandPack<Real>& pack, Memory& memory, const double* rows,
+                                       const Finish& finish) {
+    finish_stores();
+    const Index count = pack.rows();
+    Row next;
+    FactorRow<E> f;
+    const auto go_on = [&](RootToTip<E>& sweep, Index i, int part) {
+      f.Lv = next.Lv;
+      f.Lw = next.Lw;
+      finish(i, part, sweep.next(f, next.scaled));
+    };
+    if constexpr (fetches_ahead) {
+      const List list{rows};
+      const StrandPack<double> wide(pack);
+      Pipe pipe(memory, list, wide, 0, 1, count);
+      RootToTip<E> sweep = RootToTip<E>::start();
+      for (Index i = 0; i < count; ++i) {
+        E n[Pipe::numbers];
+        pipe.next(n);
+        next.each([&](int c, E& x) { x = n[c]; });
+        go_on(sweep, i, 0);
+      }
+    } else {
+      for (int part = 0; part < parts; ++part) {
+        RootToTip<E> sweep = RootToTip<E>::start();
+        for (Index i = 0; i < count; ++i) {
+          next.each([&](int c, E& x) { x = load_pack<double>(rows + place(pack, i, part, c), pack_width<double>); });
+          go_on(sweep, i, part);
+        }
+      }
+    }
+  }
+
+ private:
+  TRIBO_HD static Size place(const StrandPack<Real>& pack, Index row, int part, int c) {
+    return pack.at(held_numbers, row, c) + Size{part} * pack_width<double>;
+  }
+};
+
 /// Rows that are kept, with what holds their vertices, become dv.
 template <class Real>
 struct SolveHeld {
   using T = ParticlePack<Real>;
+  using Rows = HeldRows<Real>;
+  using E = typename Rows::E;
   const Real* chain;
-  const VertexHold<Real>* hold;
+  const VertexHold* hold;
   const Index* touched;
-  Real* factor;
-  Real* solution;
+  double* rows;
+  FieldView<double, 3> dv;
 
   using Pipe = KeptPipe<Real>;
-  using Memory = KeptMemory<Real>;
+  union Memory {
+    typename Pipe::Memory forward;
+    typename Rows::Memory back;
+  };
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (!pack.has_some(touched)) return;
@@ -159,7 +250,13 @@ struct SolveHeld {
       eliminate_rows<3>(pack, memory.forward);
     else
       eliminate_rows<2>(pack, memory.forward);
-    substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
+    Rows::substitute_back(pack, memory.back, rows, [&](Index row, int part, const Vec<E, 3>& change) {
+      for (int k = 0; k < 3; ++k)
+        for (int l = 0; l < pack_width<double>; ++l) {
+          const int strand = part * pack_width<double> + l;
+          if (row < pack.end[strand]) dv[k][pack.vertex[strand] + row] = lane(change[k], l);
+        }
+    });
   }
 
  private:
@@ -174,24 +271,30 @@ struct SolveHeld {
       pipe.next(n);
       ChainRow<T> row;
       ChainRow<T>::each(row, [&](int c, T& x) { x = n[c]; });
-      Mat<T, 3> S;
-      Vec<T, 3> r;
-      hold_of(pack, i, S, r);
-      FactorRow<T> f;
-      PutSolution<Real>{solution}(pack, i, elimination.template next<Springs>(row, f, S, r));
-      f.store(pack, factor, i);
+      Mat<E, 3> S[Rows::parts];
+      Vec<E, 3> r[Rows::parts];
+      for (int part = 0; part < Rows::parts; ++part) hold_of(pack, i, part, S[part], r[part]);
+      FactorRow<E> f[Rows::parts];
+      Vec<E, 3> scaled[Rows::parts];
+      elimination.template next_wide<Springs>(row, f, scaled, S, r);
+      for (int part = 0; part < Rows::parts; ++part) {
+        typename Rows::Row eliminated{f[part].Lv, f[part].Lw, scaled[part]};
+        Rows::put(pack, rows, i, part, eliminated);
+      }
     }
   }
-  TRIBO_HD void hold_of(const StrandPack<Real>& pack, Index row, Mat<T, 3>& S, Vec<T, 3>& r) const {
-    Real value[12][StrandPack<Real>::W];
-    for (int l = 0; l < pack.W; ++l) {
-      const bool acts = row < pack.end[l] && touched[pack.group.first_strand + pack.lane + l] != 0;
-      const VertexHold<Real>& own = hold[pack.vertex[l] + (acts ? row : 0)];
-      for (int c = 0; c < 9; ++c) value[c][l] = acts ? own.S(c / 3, c % 3) : Real(0);
-      for (int k = 0; k < 3; ++k) value[9 + k][l] = acts ? own.r[k] : Real(0);
+  TRIBO_HD void hold_of(const StrandPack<Real>& pack, Index row, int part, Mat<E, 3>& S, Vec<E, 3>& r) const {
+    constexpr int W = pack_width<double>;
+    double value[12][W];
+    for (int l = 0; l < W; ++l) {
+      const int strand = part * W + l;
+      const bool acts = row < pack.end[strand] && touched[pack.group.first_strand + pack.lane + strand] != 0;
+      const VertexHold& own = hold[pack.vertex[strand] + (acts ? row : 0)];
+      for (int c = 0; c < 9; ++c) value[c][l] = acts ? own.S(c / 3, c % 3) : 0;
+      for (int k = 0; k < 3; ++k) value[9 + k][l] = acts ? own.r[k] : 0;
     }
-    for (int c = 0; c < 9; ++c) S(c / 3, c % 3) = load_pack<Real>(value[c], pack.W);
-    for (int k = 0; k < 3; ++k) r[k] = load_pack<Real>(value[9 + k], pack.W);
+    for (int c = 0; c < 9; ++c) S(c / 3, c % 3) = load_pack<double>(value[c], W);
+    for (int k = 0; k < 3; ++k) r[k] = load_pack<double>(value[9 + k], W);
   }
 };
 
@@ -274,12 +377,13 @@ void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& im
 }
 
 template <class Real>
-void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold<Real>>& hold, const Array<Index>& touched,
+void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold>& hold, const Array<Index>& touched,
                 RodWorkspace<Real>& work) {
-  work.held_factor.resize_discard(row_array_size<Real>(mesh.rows, factor_numbers));
-  for_each_strand_pack<Real>(ex, solves_label, mesh,
-                             SolveHeld<Real>{work.chain.data(), hold.data(), touched.data(), work.held_factor.data(),
-                                             work.solution.data()});
+  work.held_rows.resize_discard(HeldRows<Real>::size(mesh.rows));
+  work.held_dv.resize_discard(mesh.vertices);
+  for_each_strand_pack<Real>(
+      ex, solves_label, mesh,
+      SolveHeld<Real>{work.chain.data(), hold.data(), touched.data(), work.held_rows.data(), view(work.held_dv)});
 }
 
 template <class Real>
@@ -300,8 +404,8 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>&
 #define TRIBO_INSTANTIATE(Real)                                                                        \
   template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*, \
                               RodState<Real>&, RodWorkspace<Real>&);                                   \
-  template void solve_held(Exec&, const RodMesh<Real>&, const Array<VertexHold<Real>>&,                \
-                           const Array<Index>&, RodWorkspace<Real>&);                                  \
+  template void solve_held(Exec&, const RodMesh<Real>&, const Array<VertexHold>&, const Array<Index>&, \
+                           RodWorkspace<Real>&);                                                       \
   template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
                                   RodWorkspace<Real>&);                                                \
   template void segment_compliance(Exec&, const RodMesh<Real>&, RodWorkspace<Real>&);

@@ -59,6 +59,17 @@ struct StrandPack {
     }
   }
 
+  /// The same strands, with numbers of another kind.
+  template <class Other>
+  TRIBO_HD explicit StrandPack(const StrandPack<Other>& of) : group(of.group), lane(of.lane) {
+    static_assert(StrandPack<Other>::W == W);
+    for (int l = 0; l < W; ++l) {
+      vertex[l] = of.vertex[l];
+      last[l] = of.last[l];
+      end[l] = of.end[l];
+    }
+  }
+
   /// Whether one of its strands has a mark.
   TRIBO_HD bool has_some(const Index* mark) const {
     bool some = false;
