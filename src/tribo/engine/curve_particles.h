@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+
+#include "tribo/engine/particle_system.h"
 #include "tribo/engine/rod_system.h"
 #include "tribo/stages/rod/curves.h"
 
@@ -8,42 +11,48 @@ namespace tribo::TRIBO_BACKEND {
 /// The strands of a simulation that are particles, method "mpm" of hair (Jiang 2017). All that evolves is in the
 /// particles, but for the frames of strands that have any; what else is here of positions and velocities is a copy.
 template <class Real>
-class CurveParticles {
+class CurveParticles final : public System<Real, 3> {
  public:
-  RodSystem<Real> strands;  ///< bending and twist, in explicit steps
-  Index bad = no_index;     ///< first element that is no longer finite
+  CurveParticles(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
+      : System<Real, 3>(ex, model), strands_(ex, model, no_skin_), particles_(particles) {}
 
-  void load(Exec& ex, const Model& model, const ParticleSeed& seed);
-  bool empty() const { return mesh_.vertices == 0; }
-  Index particles() const { return mesh_.vertices + mesh_.elements; }
-  /// The frames of strands belong to the state.
-  bool framed() const { return strands.mesh.twisted; }
-  int object_of(Index element) const { return object_at(mesh_.body, &CurveBody::elements, element); }
+  /// `first_id` is that of its first particle.
+  void load(const CurveSeed& seed, Index first_id);
+  bool empty() const override { return mesh_.vertices == 0; }
+  Index passengers() const override { return mesh_.vertices + mesh_.elements; }
+  bool needs_columns() const override { return !empty(); }
 
-  double stable_dt() const { return stable_dt_; }
-  /// Of the quickest waves at rest [m/s].
-  double wave_speed() const { return wave_speed_; }
-  double driven_speed(double time, double dt) const { return empty() ? 0 : strands.driven_speed(time, dt); }
-  double driven_speed() const { return empty() ? 0 : strands.driven_speed(); }
+  void each_saved(StateList& list) override;
+  void check(const StateLoader& loader) const override;
+  void loaded() override { follow(); }
+  void bound(const Surroundings& around, StepBound& step) const override;
+  ImplicitReport predict(const StepTry& attempt) override;
+  void finish(const StepTry& attempt, StepReport& report) override;
+  void undo() override;
 
-  /// Forces at the present places, and what they mean for the next step.
-  void evaluate(Exec& ex, const State<Real, 3>& particles);
-  /// v + dt f/m and the like to the particles, from the velocities of the last `evaluate`: also when a step is taken
-  /// again.
-  void push(Exec& ex, double time, double dt, State<Real, 3>& particles);
-  void undo(Exec& ex, State<Real, 3>& particles);
-  /// After the grid has moved them.
-  void finish(Exec& ex, State<Real, 3>& particles);
-
-  /// Adds elastic energies to the sums of objects.
-  void measure(Exec& ex, const State<Real, 3>& particles, std::vector<ObjectSums>& objects);
-  std::size_t bytes() const;
+  double expected_speed() override { return empty() ? 0 : std::max(wave_speed_, strands_.driven_speed()); }
+  void measure(std::vector<ObjectSums>& objects) override;
+  void show(const EngineOptions& options, Frame& frame) const override { strands_.show(options, frame); }
+  void count(EngineCounts& counts) const override;
+  std::string complaint() const override;
+  std::size_t bytes() const override;
 
  private:
+  using System<Real, 3>::ex_;
+  using System<Real, 3>::model_;
+
+  /// Forces at the present places, and what they mean for the next step.
+  void follow();
+
+  SolidState<Real> no_skin_;
+  RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
+  ParticleSystem<Real, 3>& particles_;
   CurveMesh<Real> mesh_;
   CurveWorkspace<Real> work_;
-  Real dx_ = 0;
-  double stable_dt_ = 0, wave_speed_ = 0;
+  double stable_dt_ = 0;
+  double wave_speed_ = 0;  ///< of the quickest waves at rest [m/s]
+  Index bad_ = no_index;   ///< first element that is no longer finite
+  bool pushed_ = false;
 };
 
 }  // namespace tribo::TRIBO_BACKEND

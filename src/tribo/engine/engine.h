@@ -25,8 +25,9 @@ namespace tribo {
 
 /// What one substep did.
 struct StepReport {
-  double dt = 0;           ///< [s]
-  const char* limit = "";  ///< what bounded it: cfl, wave, elastic, viscosity, contact, collider, drive, dt_max, frame or retry
+  double dt = 0;  ///< [s]
+  const char* limit =
+      "";  ///< what bounded it: cfl, wave, elastic, viscosity, contact, collider, drive, dt_max, frame or retry
   SolveReport solve;
   StrandReport strands;
   double least_for_strands = 0;  ///< the fail-safe of strands asks for no shorter step [s]
@@ -65,8 +66,8 @@ class Engine {
   virtual double time() const = 0;
   virtual std::int64_t step_count() const = 0;
 
-  /// One substep, which ends at `until` at the latest. Throws DivergedError; DeviceError where memory is short, with the
-  /// state as it was unless it is a LostStepError.
+  /// One substep, which ends at `until` at the latest. Throws DivergedError; DeviceError where memory is short, with
+  /// the state as it was unless it is a LostStepError.
   virtual StepReport step(double until) = 0;
 
   /// What the next substep's dt would be, without taking it.
@@ -105,7 +106,8 @@ struct EngineOptions {
 double estimated_bytes(const EngineOptions& options, const Model& model, double particles,
                        const MeshAmounts& meshes = {});
 
-/// An engine with particles, meshes and strands in place. Throws DeviceError when the device is absent or memory is short.
+/// An engine with particles, meshes and strands in place. Throws DeviceError when the device is absent or memory is
+/// short.
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
                                     const SolidSeed& solids = {}, const RodSeed& rods = {});
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/core/errors.h"
+#include "tribo/stages/copy_field.h"
 #include "tribo/stages/law_stages.h"
 #include "tribo/stages/rod/strand_particles.h"
 
@@ -103,16 +105,16 @@ template <class Real>
 void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool met_particles, RodState<Real>& rods,
                             RodWorkspace<Real>& work) {
   auto& p = state_.particles;
-  copy_field(ex, p.C, state_.count, saved_.C);
-  copy_field(ex, p.F, state_.count, saved_.F);
-  copy_field(ex, p.history, state_.count, saved_.history);
-  copy_field(ex, p.tau, state_.count, saved_.tau);
+  copy_field(ex, "strand grid", p.C, state_.count, saved_.C);
+  copy_field(ex, "strand grid", p.F, state_.count, saved_.F);
+  copy_field(ex, "strand grid", p.history, state_.count, saved_.history);
+  copy_field(ex, "strand grid", p.tau, state_.count, saved_.tau);
   blended_ = true;
   const bool share = met_particles && constants_.transfer.flip > Real(0);  // or there is nothing that it does not see
   if (share) share_velocities(ex, constants_, state_, work_, coupling);
   // Moves particles, too, which `scatter` puts back to their vertices.
   g2p(ex, constants_, dt, state_, work_);
-  copy_field(ex, rods.v, rods.count, v_lag_);
+  copy_field(ex, "strand grid", rods.v, rods.count, v_lag_);
   take_strand_velocities(ex, p, share ? &coupling.change : nullptr, state_.count, rods);
   filter_velocities(ex, mesh, v_lag_, rods, work);
 }
@@ -139,40 +141,45 @@ void RodBundle<Real>::undo() {
 }
 
 template <class Real>
-bool RodBundle<Real>::resume(Exec& ex, std::span<const Bin<3>> bins, double drift) {
-  blended_ = false;
-  const auto n = static_cast<std::size_t>(state_.count);
-  std::vector<Index> id(n), object(n);
-  copy_to_host(ex, state_.particles.id.c[0], id.data(), state_.count);
-  copy_to_host(ex, state_.particles.object.c[0], object.data(), state_.count);
-  std::vector<bool> seen(static_cast<std::size_t>(vertices_), false);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (id[i] < 0 || id[i] >= vertices_ || seen[static_cast<std::size_t>(id[i])]) return false;
-    seen[static_cast<std::size_t>(id[i])] = true;
-    if (object[i] < 0 || static_cast<std::size_t>(object[i]) >= constants_.laws.size()) return false;
-  }
-  Index next = 0;
-  for (const Bin<3>& bin : bins) {
-    if (bin.begin != next || bin.end <= bin.begin || bin.end > state_.count || bin.group < 0 ||
-        static_cast<std::size_t>(bin.group) >= constants_.laws.size())
-      return false;
-    next = bin.end;
-  }
-  if (!bins.empty() && next != state_.count) return false;
-  state_.bin_count = static_cast<Index>(bins.size());
-  copy_to_device(ex, bins.data(), state_.bins, state_.bin_count);
-  state_.drift = drift;
-  work_.grid_valid = false;
-  if (state_.bin_count > 0) list_groups(ex, constants_, state_, work_);
-  return true;
+void RodBundle<Real>::each_saved(StateList& list) {
+  list.number("bundle.drift", state_.drift);
+  list.bins("bundle.bins", state_.bins, state_.bin_count,
+            {state_.count, static_cast<Index>(constants_.laws.size()), "grid of strands does not fit its strands"});
+  auto& p = state_.particles;
+  list.column("bundle.C", p.C, state_.count);
+  list.column("bundle.F", p.F, state_.count);
+  list.column("bundle.history", p.history, state_.count);
+  list.column("bundle.tau", p.tau, state_.count);
+  list.column("bundle.m", p.m, state_.count);
+  list.column("bundle.id", p.id, state_.count);
+  list.column("bundle.object", p.object, state_.count);
 }
 
 template <class Real>
-std::size_t RodBundle<Real>::bytes() const {
-  std::size_t sum = work_.bytes() + state_.bins.bytes() + saved_.C.bytes() + saved_.F.bytes() + saved_.history.bytes() +
-                    saved_.tau.bytes() + v_lag_.bytes() + coupling.bytes();
-  each_column(state_.particles, [&](const char*, const auto& field) { sum += field.bytes(); });
-  return sum;
+void RodBundle<Real>::check(const StateLoader& loader) const {
+  const auto fail = [] {
+    throw IoError("checkpoint's grid of strands does not fit its strands; it belongs to another scene");
+  };
+  std::vector<bool> seen(static_cast<std::size_t>(vertices_), false);
+  for (const Index id : loader.expect<Index>("bundle.id.0", state_.count)) {
+    if (id < 0 || id >= vertices_ || seen[static_cast<std::size_t>(id)]) fail();
+    seen[static_cast<std::size_t>(id)] = true;
+  }
+  for (const Index object : loader.expect<Index>("bundle.object.0", state_.count))
+    if (object < 0 || static_cast<std::size_t>(object) >= constants_.laws.size()) fail();
+}
+
+template <class Real>
+void RodBundle<Real>::loaded(Exec& ex) {
+  blended_ = false;
+  work_.grid_valid = false;
+  if (state_.bin_count > 0) list_groups(ex, constants_, state_, work_);
+}
+
+template <class Real>
+std::size_t RodBundle<Real>::scratch_bytes() const {
+  return work_.bytes() + saved_.C.bytes() + saved_.F.bytes() + saved_.history.bytes() + saved_.tau.bytes() +
+         v_lag_.bytes() + coupling.bytes() + state_.particles.x.bytes() + state_.particles.v.bytes();
 }
 
 template class RodBundle<float>;

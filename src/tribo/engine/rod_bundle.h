@@ -1,8 +1,6 @@
 #pragma once
 
-#include <span>
-#include <vector>
-
+#include "tribo/engine/state_list.h"
 #include "tribo/stages/rod/couple_particles.h"
 #include "tribo/stages/rod/rod.h"
 #include "tribo/stages/stages.h"
@@ -52,28 +50,17 @@ class RodBundle {
   void accept(double way);
   void undo();
 
-  /// visit(name, column) of all that a checkpoint has to hold; bins and drift are beside it.
-  template <class Visit>
-  void each_saved_column(const Visit& visit) {
-    auto& p = state_.particles;
-    visit("bundle.C", p.C);
-    visit("bundle.F", p.F);
-    visit("bundle.history", p.history);
-    visit("bundle.tau", p.tau);
-    visit("bundle.m", p.m);
-    visit("bundle.id", p.id);
-    visit("bundle.object", p.object);
-  }
-  const Array<Bin<3>>& bins() const { return state_.bins; }
-  Index bin_count() const { return state_.bin_count; }
-  double drift() const { return state_.drift; }
-  /// After the columns have come from a checkpoint. False where they cannot be those of these strands.
-  bool resume(Exec& ex, std::span<const Bin<3>> bins, double drift);
+  /// All that evolves.
+  void each_saved(StateList& list);
+  /// Whether what comes from a checkpoint can be of these strands.
+  void check(const StateLoader& loader) const;
+  void loaded(Exec& ex);
 
   /// Scratch memory of contact with particles.
   CoupleParticlesWork<Real> coupling;
 
-  std::size_t bytes() const;
+  /// Memory of all else.
+  std::size_t scratch_bytes() const;
 
  private:
   Constants<Real, 3> constants_;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/engine/engine.h"
+#include "tribo/engine/system.h"
 #include "tribo/setup/solids.h"
 #include "tribo/stages/solid/couple.h"
 #include "tribo/stages/solid/grid_damping.h"
@@ -13,8 +13,10 @@ namespace tribo::TRIBO_BACKEND {
 
 /// The meshes of a simulation: their state, what they are made of, and scratch memory.
 template <class Real>
-class SolidSystem {
+class SolidSystem final : public System<Real, 3> {
  public:
+  using View = typename Colliders<Real, 3>::View;
+
   SolidState<Real> state;
   SolidMesh<Real> mesh;
   ElasticWorkspace<Real> work;
@@ -23,47 +25,55 @@ class SolidSystem {
   ContactWorkspace<Real> contact;
   CouplingWorkspace<Real> coupling;
   GridDampingWorkspace<Real> grid_damping;
-  ContactCounts contacts;  ///< of the last step
-  Index bad = no_index;    ///< first vertex that is no longer finite
+  ContactCounts contacts;       ///< of the last step
+  Index bad = no_index;         ///< first vertex that is no longer finite
+  bool touches_strands = true;  ///< not where hair grows on one of them, which it would push away from its own roots
 
-  void load(Exec& ex, const Model& model, const SolidSeed& seed);
-  bool empty() const { return mesh.vertices == 0; }
-
-  /// Speed of the quickest waves in any body at rest [m/s].
-  double wave_speed() const { return wave_speed_; }
+  using System<Real, 3>::System;
+  void load(const SolidSeed& seed);
+  bool empty() const override { return mesh.vertices == 0; }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
-  double driven_speed() const;  ///< at any time
+
+  void each_saved(StateList& list) override;
+  void loaded() override;
+  void bound(const Surroundings& around, StepBound& step) const override;
 
   /// Forces and bounds of the next step, from positions and velocities alone.
-  void evaluate(Exec& ex, const TimeSpec& time);
-  /// v_lag from the velocities of `begin_solids`; the report of an implicit step.
-  ImplicitReport push(Exec& ex, const TimeSpec& settings, double time, double dt);
+  void evaluate();
+  void begin() override;
+  ImplicitReport predict(const StepTry& attempt) override;
+  double meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) override;
+  bool collide(const StepTry& attempt, const View& colliders) override;
+  void finish(const StepTry& attempt, StepReport& report) override;
+  void undo() override;
 
-  /// Bodies at the velocities of `push` meet particles. Changes the velocities of vertices, which the next `push`
-  /// undoes. Returns the largest velocity component it leaves on the grid [m/s].
-  double couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt);
-  /// Takes back what these have done to velocities, where the step does not come about.
-  void undo(Exec& ex);
-  /// Contact, and the way of the vertices; `coupled` after the one above.
-  void finish(Exec& ex, const typename Colliders<Real, 3>::View& colliders, const TimeSpec& time, double dt,
-              bool coupled);
-
-  /// What observers see: boundaries, and with `tets` the inside of bodies, too.
-  void show(Exec& ex, const Model& model, bool tets, Frame& frame) const;
+  double speed() const override { return state.speed; }
+  double expected_speed() override;
+  void measure(std::vector<ObjectSums>& objects) override;
+  /// Boundaries of bodies, and their inside where options ask for it.
+  void show(const EngineOptions& options, Frame& frame) const override;
+  void count(EngineCounts& counts) const override;
   int object_of(Index vertex) const { return object_at(mesh.body, &SolidBody::vertices, vertex); }
-  std::size_t bytes() const;
+  std::string complaint() const override;
+  std::size_t bytes() const override;
 
  private:
+  using System<Real, 3>::ex_;
+  using System<Real, 3>::model_;
+
+  void take_back_contact();
+
   /// What observers see of a body: its boundary, and the vertices that are on it.
   struct Skin {
     std::vector<Index> vertices;
     std::vector<std::int32_t> triangles;
   };
   std::vector<Skin> skins_;
-  std::vector<double> drive_radius_;  ///< distance of a drive's farthest vertex from its origin [m]
-  double wave_speed_ = 0;
-  bool pushed_ = false;
+  std::vector<double> drive_radius_;                      ///< distance of a drive's farthest vertex from its origin [m]
+  double wave_speed_ = 0;                                 ///< of the quickest waves in any body at rest [m/s]
+  bool pushed_ = false, met_ = false, collided_ = false;  ///< what a try has done so far
+  Field<Real, 3> slip_start_;                             ///< of samples, before contact in this try
 };
 
 }  // namespace tribo::TRIBO_BACKEND

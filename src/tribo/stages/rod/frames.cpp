@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "tribo/stages/copy_field.h"
 #include "tribo/stages/rod/edge_sweep.h"
 #include "tribo/stages/rod/row_pipe.h"
-#include "tribo/stages/rod/strand_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -113,7 +113,7 @@ struct CarryStrands {
       const auto held = pack.constant(rows, RodRow::held, i) > T(Real(0.5));
       const CarriedEdge<T> carried(edge_between(from, from_end), edge_between(to, to_end), m_old, held,
                                    any(held) ? pack.gather(director_next, i) : m_old);
-      const T edge[7] = {carried.m[0], carried.m[1], carried.m[2], T(Real(0)),
+      const T edge[7] = {carried.m[0],      carried.m[1],      carried.m[2],     T(Real(0)),
                          carried.edge.t[0], carried.edge.t[1], carried.edge.t[2]};
       put_row(pack, frame, frame_numbers, i, 7, edge, place(Kept::director));
       if (i > 0) {
@@ -141,7 +141,7 @@ struct CarryEdge {
     const Index s = vertex_strand[i];
     if (i + 1 >= start[s + 1] || body_twisted[strand_body[s]] == 0) return;
     const CarriedEdge<Real> carried = carry(i);
-    const Real edge[7] = {carried.m[0], carried.m[1], carried.m[2], Real(0),
+    const Real edge[7] = {carried.m[0],      carried.m[1],      carried.m[2],     Real(0),
                           carried.edge.t[0], carried.edge.t[1], carried.edge.t[2]};
     put_slot(frame, slot[i], frame_numbers, 7, edge, place(Kept::director));
     if (i == start[s]) return;
@@ -310,7 +310,8 @@ struct TakeFrame {
   TRIBO_HD void operator()(Index i) const {
     const Index s = vertex_strand[i];
     if (i + 1 >= start[s + 1] || body_twisted[strand_body[s]] == 0) return;
-    for (int k = 0; k < 3; ++k) director[k][i] = frame[slot_place<Real>(slot[i], frame_numbers, place(Kept::director) + k)];
+    for (int k = 0; k < 3; ++k)
+      director[k][i] = frame[slot_place<Real>(slot[i], frame_numbers, place(Kept::director) + k)];
     if (i > start[s]) twist[i] = frame[slot_place<Real>(slot[i], frame_numbers, place(Kept::twist))];
   }
 };
@@ -326,31 +327,31 @@ void turn_frames(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& x_ne
   const RodWorkspace<Real>& kept = work;
   const StrandPositions<Real> before{view(now.x), view(now.x_tail)}, after{view(x_next), view(tail_next)};
   if constexpr (fetches_ahead)
-    parallel_for(ex, "rods", mesh.vertices,
-                 CarryEdge<Real>{mesh.row.data(), before, after, view(now.director), view(kept.director_next),
-                                 now.twist.c[0].data(), mesh.start.data(), mesh.vertex_strand.data(),
-                                 mesh.strand_body.data(), mesh.body_twisted.data(), mesh.slot.data(),
-                                 work.frame.data()});
+    parallel_for(
+        ex, "rods", mesh.vertices,
+        CarryEdge<Real>{mesh.row.data(), before, after, view(now.director), view(kept.director_next),
+                        now.twist.c[0].data(), mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
+                        mesh.body_twisted.data(), mesh.slot.data(), work.frame.data()});
   else
     for_each_strand_pack<Real>(ex, "rods", mesh,
                                CarryStrands<Real>{mesh.row.data(), before, after, view(now.director),
                                                   view(kept.director_next), now.twist.c[0].data(), work.frame.data()});
   for_each_strand_pack<Real>(ex, "rods", mesh, RelaxStrands<Real>{mesh.row.data(), most_iterations, work.frame.data()});
-  parallel_for(ex, "rods", mesh.vertices,
-               TakeFrame<Real>{mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(),
-                               mesh.body_twisted.data(), mesh.slot.data(), work.frame.data(), view(state.director),
-                               state.twist.c[0].data()});
+  parallel_for(
+      ex, "rods", mesh.vertices,
+      TakeFrame<Real>{mesh.start.data(), mesh.vertex_strand.data(), mesh.strand_body.data(), mesh.body_twisted.data(),
+                      mesh.slot.data(), work.frame.data(), view(state.director), state.twist.c[0].data()});
 }
 
 template <class Real>
 void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
   // All of them, though only those that are held are read for themselves: rows past the end of a strand read some
   // other one, and no number may come from there that is none.
-  copy_field(ex, state.director, mesh.vertices, work.director_next);
+  copy_field(ex, "rods", state.director, mesh.vertices, work.director_next);
   parallel_for(ex, "rods", mesh.driven,
                MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(),
-                                work.skin.data(), view(mesh.anchor), view(mesh.anchor_director), view(work.x_next), view(work.tail_next),
-                                view(work.director_next)});
+                                work.skin.data(), view(mesh.anchor), view(mesh.anchor_director), view(work.x_next),
+                                view(work.tail_next), view(work.director_next)});
   // Theta moves little in a step, and what a step leaves undone the next one does.
   constexpr int most_iterations = 8;
   turn_frames(ex, mesh, work.x_next, work.tail_next, most_iterations, state, work);

@@ -1,4 +1,5 @@
 #include "tribo/stages/rod/knots.h"
+#include "tribo/stages/copy_field.h"
 
 #include <algorithm>
 #include <cmath>
@@ -235,7 +236,7 @@ KnotReport tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Re
   work.strands.resize_discard(mesh.strands);
   work.hold.resize_discard(mesh.vertices);
   work.v_before.resize_discard(state.count);
-  copy_field(ex, state.v, state.count, work.v_before);
+  copy_field(ex, knots_label, state.v, state.count, work.v_before);
   parallel_for(ex, knots_label, mesh.strands, ClearMarks{work.strands.data()});
   KnotList knots;
   KnotReport report;
@@ -277,7 +278,7 @@ KnotReport tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Re
   }
   if (found.pairs == 0) return report;
   // As between roots that are led through each other, where no common motion fits.
-  copy_field(ex, work.v_before, state.count, state.v);
+  copy_field(ex, knots_label, work.v_before, state.count, state.v);
   return {0, find_crossings(ex, mesh, state, dt, pads, crossings)};
 }
 

@@ -191,13 +191,13 @@ class HeldRows {
                                        const Finish& finish) {
     finish_stores();
     const Index count = pack.rows();
-    Row next;
     FactorRow<E> f;
-    const auto go_on = [&](RootToTip<E>& sweep, Index i, int part) {
-      f.Lv = next.Lv;
-      f.Lw = next.Lw;
-      finish(i, part, sweep.next(f, next.scaled));
+    const auto go_on = [&](RootToTip<E>& sweep, const Row& row, Index i, int part) {
+      f.Lv = row.Lv;
+      f.Lw = row.Lw;
+      finish(i, part, sweep.next(f, row.scaled));
     };
+    Row next;
     if constexpr (fetches_ahead) {
       const List list{rows};
       const StrandPack<double> wide(pack);
@@ -207,14 +207,14 @@ class HeldRows {
         E n[Pipe::numbers];
         pipe.next(n);
         next.each([&](int c, E& x) { x = n[c]; });
-        go_on(sweep, i, 0);
+        go_on(sweep, next, i, 0);
       }
     } else {
       for (int part = 0; part < parts; ++part) {
         RootToTip<E> sweep = RootToTip<E>::start();
         for (Index i = 0; i < count; ++i) {
           next.each([&](int c, E& x) { x = load_pack<double>(rows + place(pack, i, part, c), pack_width<double>); });
-          go_on(sweep, i, part);
+          go_on(sweep, next, i, part);
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/exec/joins.h"
+#include "tribo/stages/copy_field.h"
 #include "tribo/stages/rod/chain.h"
 #include "tribo/stages/rod/edge_sweep.h"
 #include "tribo/stages/rod/stretch.h"
@@ -240,7 +241,7 @@ struct StrandForces {
     TRIBO_HD Turning(const T& theta, const Vec<T, 3>& spin, const RodEdge<T>& edge, const Node& a, const Node& b) {
       const Vec<T, 3> w = b.v - a.v;
       const T zero(Real(0)), still(Real(1e-24)), square = squared_norm(w),
-          least = abs(theta) * sqrt(square) / edge.inverse;
+                                                 least = abs(theta) * sqrt(square) / edge.inverse;
       const auto driven = max(a.free, b.free) < T(Real(0.5));
       rate = w - cross(spin, edge.length * edge.t);
       // An edge that hardly moves turns by nothing, as one that does not move: |follow| is at most 1/l by `least`, but
@@ -258,8 +259,8 @@ struct StrandForces {
                                   const Vec<T, 3>& m0, const Vec<T, 3>& m1, const Node* n, T* to) const {
     const JointCurvature<T> at(joint, m0, m1);
     const T q = law.twist * (turned - law.rest_twist);
-    const Springs springs = springs_of(law, joint, m0, m1, law.bend_moment(joint, at, m0, m1),
-                                       twist_excess(q, joint, n[1].mass));
+    const Springs springs =
+        springs_of(law, joint, m0, m1, law.bend_moment(joint, at, m0, m1), twist_excess(q, joint, n[1].mass));
     const Vec<T, 3> rate0 = n[1].v - n[0].v, rate1 = n[2].v - n[1].v;
     T bend(Real(0)), bend_rate = bend;
     for (int s = 0; s < 2; ++s) {
@@ -374,7 +375,7 @@ struct StrandRows {
     RodEdge<T> before, own;
     Vec<T, 3> m0 = Vec<T, 3>::filled(T(Real(0))), m1 = m0;
     Joint joint = Joint::none(), joint_after = joint;  // of rows i - 1, i
-    T theta0(Real(0)), theta1(Real(0));  // rates
+    T theta0(Real(0)), theta1(Real(0));                // rates
     Vec<T, 3> spin = m0;
     if (Framed && shape.spin[0] != nullptr)
       for (int k = 0; k < 3; ++k) spin[k] = pack.of_strands(shape.spin[k]);
@@ -523,7 +524,7 @@ struct AdvanceStrands {
     Chain<T> chain;
     rows.template each<Framed, Guessed>(pack, [&](Index i, const ChainRow<T>& row) {
       FactorRow<T> f;
-      PutSolution<Real>{solution}(pack, i, chain.template next<Framed ? 3 : 2>(row, f));
+      PutSolution<Real>{solution}(pack, i, chain.template next < Framed ? 3 : 2 > (row, f));
       f.store(pack, factor, i);
     });
   }
@@ -575,8 +576,7 @@ struct KeepRows {
     if (!pack.has_some(touched)) return;
     bool guessed = false;  // by one is by all, see AdvanceStrands::put_guess
     for (int l = 0; l < pack.W; ++l)
-      if (pack.end[l] > 0)
-        guessed = guessed || guesses[pack.group.first_strand + pack.lane + l] != StretchGuess::none;
+      if (pack.end[l] > 0) guessed = guessed || guesses[pack.group.first_strand + pack.lane + l] != StretchGuess::none;
     if (guessed)
       sweep<true>(pack);
     else
@@ -1010,15 +1010,6 @@ struct TurnHeldEdge {
 };
 
 template <class Real>
-struct CopyVector {
-  FieldView<const Real, 3> from;
-  FieldView<Real, 3> to;
-  TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < 3; ++k) to[k][i] = from[k][i];
-  }
-};
-
-template <class Real>
 struct DriveVelocity {
   const Index* vertex;
   const Index* drive;
@@ -1103,8 +1094,7 @@ Index evaluate_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state) 
 
 template <class Real>
 void begin_rods(Exec& ex, const RodState<Real>& state, RodWorkspace<Real>& work) {
-  work.v_start.resize_discard(state.count);
-  parallel_for(ex, "rods", state.count, CopyVector<Real>{view(state.v), view(work.v_start)});
+  copy_field(ex, "rods", state.v, state.count, work.v_start);
 }
 
 template <class Real>
@@ -1126,8 +1116,12 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   const RodWorkspace<Real>& kept = work;
   const StrandForces<Real> forces{kept.weights.data(), constants.gravity, static_cast<Real>(dt),
                                   constants.scheme != RodScheme::explicit_euler};
-  StrandShape<Real> shape{mesh.row.data(),    {view(now.x), view(now.x_tail)}, view(kept.v_start),
-                          view(now.director), now.twist.c[0].data(),           {{nullptr, nullptr, nullptr}},
+  StrandShape<Real> shape{mesh.row.data(),
+                          {view(now.x), view(now.x_tail)},
+                          view(kept.v_start),
+                          view(now.director),
+                          now.twist.c[0].data(),
+                          {{nullptr, nullptr, nullptr}},
                           nullptr};
   if (forces.implicit && mesh.twisted && mesh.loose_count > 0) {
     find_spins(ex, mesh, state, work);
@@ -1193,10 +1187,13 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
       wrong = weigh(std::true_type{});
     }
   } else {
-    for_each_strand_pack<Real>(
-        ex, "rods", mesh,
-        AdvanceStrands<Real>{{forces, shape, view(now.v), view(kept.guess)}, work.factor.data(), work.solution.data(),
-                             view(state.v), view(work.guess), work.guesses.data()});
+    for_each_strand_pack<Real>(ex, "rods", mesh,
+                               AdvanceStrands<Real>{{forces, shape, view(now.v), view(kept.guess)},
+                                                    work.factor.data(),
+                                                    work.solution.data(),
+                                                    view(state.v),
+                                                    view(work.guess),
+                                                    work.guesses.data()});
   }
   if (forces.implicit) keep_spins(ex, mesh, dt, state, work);
 }
@@ -1209,13 +1206,14 @@ void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched,
     const RodWorkspace<Real>& kept = work;
     const StrandForces<Real> forces{kept.weights.data(), Vec<Real, 3>::zero(), static_cast<Real>(kept.dt),
                                     kept.scheme != RodScheme::explicit_euler};
-    const StrandShape<Real> shape{mesh.row.data(),      {view(state.x), view(state.x_tail)}, view(kept.v_start),
-                                  view(state.director), state.twist.c[0].data(),
-                                  {{nullptr, nullptr, nullptr}},  // of right-hand sides, which do not matter
-                                  kept.frame.data()};
-    for_each_strand_pack<Real>(ex, "rods", mesh,
-                               KeepRows<Real>{{forces, shape, view(state.v), view(kept.guess)},
-                                              touched.data(), kept.guesses.data(), work.chain.data()});
+    const StrandShape<Real> shape{
+        mesh.row.data(),         {view(state.x), view(state.x_tail)}, view(kept.v_start), view(state.director),
+        state.twist.c[0].data(), {{nullptr, nullptr, nullptr}},  // of right-hand sides, which do not matter
+        kept.frame.data()};
+    for_each_strand_pack<Real>(
+        ex, "rods", mesh,
+        KeepRows<Real>{
+            {forces, shape, view(state.v), view(kept.guess)}, touched.data(), kept.guesses.data(), work.chain.data()});
   }
 }
 
@@ -1225,8 +1223,7 @@ void keep_rows(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched,
   template void begin_rods(Exec&, const RodState<Real>&, RodWorkspace<Real>&);                                    \
   template void rod_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, double, RodState<Real>&, \
                          RodWorkspace<Real>&);                                                                    \
-  template void keep_rows(Exec&, const RodMesh<Real>&, const Array<Index>&, const RodState<Real>&,                \
-                          RodWorkspace<Real>&);
+  template void keep_rows(Exec&, const RodMesh<Real>&, const Array<Index>&, const RodState<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

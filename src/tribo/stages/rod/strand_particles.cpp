@@ -32,15 +32,6 @@ struct TakeVelocity {
   }
 };
 
-template <class Real, int N>
-struct CopyItem {
-  FieldView<const Real, N> from;
-  FieldView<Real, N> to;
-  TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < N; ++k) to[k][i] = from[k][i];
-  }
-};
-
 }  // namespace
 
 template <class Real>
@@ -59,20 +50,9 @@ void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, const
                                   changes ? view(*change) : FieldView<const Real, 3>{}, view(rods.v)});
 }
 
-template <class Real, int N>
-void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N>& to) {
-  to.resize_discard(count);
-  parallel_for(ex, "strand grid", count, CopyItem<Real, N>{view(from), view(to)});
-}
-
-#define TRIBO_INSTANTIATE(Real)                                                                        \
-  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&);      \
-  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, const Field<Real, 3>*, Index, \
-                                       RodState<Real>&);                                               \
-  template void copy_field(Exec&, const Field<Real, 2>&, Index, Field<Real, 2>&);                      \
-  template void copy_field(Exec&, const Field<Real, 3>&, Index, Field<Real, 3>&);                      \
-  template void copy_field(Exec&, const Field<Real, 6>&, Index, Field<Real, 6>&);                      \
-  template void copy_field(Exec&, const Field<Real, 9>&, Index, Field<Real, 9>&);
+#define TRIBO_INSTANTIATE(Real)                                                                   \
+  template void place_strand_particles(Exec&, const RodState<Real>&, Index, Particles<Real, 3>&); \
+  template void take_strand_velocities(Exec&, const Particles<Real, 3>&, const Field<Real, 3>*, Index, RodState<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -18,8 +18,4 @@ template <class Real>
 void take_strand_velocities(Exec& ex, const Particles<Real, 3>& particles, const Field<Real, 3>* change, Index count,
                             RodState<Real>& rods);
 
-/// A copy of `count` items.
-template <class Real, int N>
-void copy_field(Exec& ex, const Field<Real, N>& from, Index count, Field<Real, N>& to);
-
 }  // namespace tribo::TRIBO_BACKEND
