@@ -50,18 +50,40 @@ struct EdgePair {
 template <class T>
 struct RodJoint {
   RodEdge<T> a, b;
-  T inverse_chi;   ///< 1 / (1 + t0 . t1), bounded where the rod is folded back on itself, at 162 degrees: for stiffer
-                   ///< joints the digits of elimination do not suffice, which is in double whatever Real is
+  T inverse_chi;   ///< 1 / (1 + t0 . t1)
   Vec<T, 3> kb;    ///< curvature binormal, 2 t0 x t1 / chi
   Vec<T, 3> mean;  ///< (t0 + t1) / chi
 
   TRIBO_HD RodJoint(const RodEdge<T>& first, const RodEdge<T>& second) : a(first), b(second) {
     using Real = scalar_of<T>;
-    inverse_chi = T(Real(1)) / max(T(Real(1)) + dot(a.t, b.t), T(Real(0.05)));
+    T chi = T(Real(1)) + dot(a.t, b.t);
+    if (any(chi < T(least_chi))) unfold(chi);
+    inverse_chi = T(Real(1)) / max(chi, T(least_chi));
     kb = (T(Real(2)) * inverse_chi) * cross(a.t, b.t);
     mean = inverse_chi * (a.t + b.t);
   }
 
+ private:
+  /// 162 degrees: for stiffer joints the digits of elimination do not suffice, which is in double whatever Real is.
+  static constexpr scalar_of<T> least_chi = scalar_of<T>(0.05);
+
+  /// A joint that is folded farther has the moment and stiffness of that angle, in the plane of its edges: with a
+  /// bounded chi alone both would become less until the fold is flat, and what came there stayed. Where there is no
+  /// plane, there is no moment.
+  TRIBO_HD void unfold(T& chi) {
+    using Real = scalar_of<T>;
+    const T least(least_chi), cosine = T(Real(1)) - least, sine = sqrt(least * (T(Real(2)) - least));
+    const T along = dot(a.t, b.t), size2 = squared_norm(a.t);
+    const Vec<T, 3> aside = b.t - (along / max(size2, T(Real(1e-30)))) * a.t;
+    const T square = squared_norm(aside), flat(Real(1e-12));
+    const Vec<T, 3> turned = (sine * rsqrt(max(square, flat))) * aside - cosine * a.t;
+    // Edges without a strand, or that have collapsed, have directions shorter than one.
+    const auto folded = (chi < least) & (size2 > T(Real(0.5))) & (squared_norm(b.t) > T(Real(0.5)));
+    b.t = select<T>(folded, turned, b.t);
+    chi = select(folded, least, chi);
+  }
+
+ public:
   /// Derivatives of kb . m by the edges, for a vector m that either edge carries by parallel transport (theory E.4).
   /// Linear in m.
   TRIBO_HD EdgePair<T> slope(const Vec<T, 3>& m) const {

@@ -25,15 +25,16 @@ TRIBO_HD Real least_velocity(Real gap, Real dt) {
   return gap > Real(0) ? -gap / dt : min(-regained * gap / dt, sqrt(-weight * gap));
 }
 
-/// What no collider acts on of each strand, from its first vertex on and to its last: what is buried, and as much of it
-/// as a driven end is deep in a collider, since a strand must be that long to come out of it. A scene may lead roots
-/// anywhere, as where a body sinks into a floor. Vertices that the floor kept out were drawn to a hundred times the
-/// length of their segments by roots beneath it, or pushed together between these and the floor until one segment
-/// was a lever that threw the next.
+/// What no collider acts on of each strand, from its first vertex on and to its last: what is buried, and as much as a
+/// driven end is deep in a collider, since a strand must be that long to come out of it. One that leaves at an angle
+/// takes more: that is freed as far as it is still inside, or the first vertex that the collider acts on would be
+/// pulled in and pushed out at once. A scene may lead roots anywhere, as where a body sinks into a floor. Vertices that
+/// the floor kept out were drawn to a hundred times the length of their segments by roots beneath it, or pushed
+/// together between these and the floor until one segment was a lever that threw the next.
 template <class Real>
 struct FindForced {
   FieldView<const Real, 3> x, v;
-  const Real *inverse_mass, *length;
+  const Real *inverse_mass, *length, *radius;
   const Index *start, *buried;
   typename Colliders<Real, 3>::View colliders;
   Real dt;
@@ -41,20 +42,39 @@ struct FindForced {
 
   TRIBO_HD void operator()(Index s) const {
     const Index begin = start[s], end = start[s + 1];
-    Index first = begin, last = end - 1;
-    for (Real left = depth(first); first < end && left > Real(0); ++first) left -= length[first];
-    for (Real left = depth(last); last > first && left > Real(0); --last) left -= length[last - 1];
+    const Index first = begin + forced(begin, 1, end - begin);
+    const Index last = end - 1 - forced(end - 1, -1, end - first);
     from[s] = max(first, begin + buried[s]);
     to[s] = last + 1;
   }
 
  private:
-  /// At the start of the step or its end, of a vertex that is driven.
+  /// A quarter of a circle is as much longer than it is deep.
+  static constexpr Real curved = Real(1.6);
+
+  /// How many vertices from an end on, of `count` at most.
+  TRIBO_HD Index forced(Index at, Index step, Index count) const {
+    const auto edge = [&](Index n) { return length[step > 0 ? at + n : at - n - 1]; };  // behind vertex n
+    Real arc = Real(0), least = Real(0);
+    Index driven = 0;
+    for (; driven < count && !(inverse_mass[at + driven * step] > Real(0)); ++driven) {
+      const Real deep = depth(at + driven * step);
+      if (deep > Real(0)) least = max(least, arc + deep);
+      if (driven + 1 < count) arc += edge(driven);
+    }
+    if (!(least > Real(0))) return 0;
+    const Real most = curved * least + arc;
+    Index n = 0;
+    Real along = Real(0);
+    for (; n < count && (along < least || (along < most && depth(at + n * step) > -radius[at + n * step])); ++n)
+      if (n + 1 < count) along += edge(n);
+    return n;
+  }
+  /// At the start of the step or its end; negative outside.
   TRIBO_HD Real depth(Index i) const {
-    Real deepest = Real(0);
-    if (inverse_mass[i] > Real(0)) return deepest;
+    Real deepest = Real(-1e30);
     const Vec<Real, 3> moves = vector_at(v, i);
-    colliders.each_ahead(vector_at(x, i), moves, dt, Real(0), [&](const Contact<Real, 3>& contact) {
+    colliders.each_ahead(vector_at(x, i), moves, dt, radius[i], [&](const Contact<Real, 3>& contact) {
       const Real comes = min(dt * dot(moves - contact.velocity, contact.normal), Real(0));
       if (!contact.nozzle) deepest = max(deepest, -(contact.distance + comes));
     });
@@ -123,36 +143,52 @@ struct FindObstacles {
       }
     });
     static_assert(obstacles_each == 2);
-    if (found == 2 && pinch(own[0], nearest[0], own[1], nearest[1])) {
-      own[0] = between(own[0], nearest[0], own[1], nearest[1]);
-      found = touches = 1;
+    if (found == 2 && pinch(own[0], own[1], r)) {
+      hold_between(own, nearest);
+      touches = 1;
+      if (own[0].boundary == static_cast<Index>(Boundary::sticky)) found = 1;
     }
     count[i] = found;
     hit[i] = touches;
   }
 
  private:
-  /// Whether two colliders leave no room between them at the end of the step, as those of animations that sink into
-  /// each other. The only way that obeys both is then out sideways, with 1/|n + n'| times the speed at which they come
-  /// together: a vertex between a floor and a box that sank into it was shot out with kilometers a second.
-  TRIBO_HD bool pinch(const RodObstacle<Real>& one, Real gap, const RodObstacle<Real>& other, Real other_gap) const {
-    constexpr Real opposite = Real(-0.875);  // |n + n'| = 1/2
-    return dot(one.normal, other.normal) < opposite &&
-           gap + other_gap < dt * (dot(one.velocity, one.normal) + dot(other.velocity, other.normal));
+  /// Whether two colliders leave so little room between them that obeying both means to be thrown out sideways, with
+  /// 1/|n + n'| times the speed at which they come together, as where those of animations sink into each other: a
+  /// vertex between a floor and a box was shot out with kilometers a second. What lies in a wedge that stands still is
+  /// not pinched, however narrow: there the two need nothing but to hold it.
+  TRIBO_HD static bool pinch(const RodObstacle<Real>& one, const RodObstacle<Real>& other, Real radius) {
+    constexpr Real opposite = Real(-0.97), weight = Real(10);  // |n + n'| = 1/4; [m/s^2]
+    const Real asked = lowest(one) + lowest(other);            // of v . (n + n')
+    if (!(dot(one.normal, other.normal) < opposite) || !(asked > Real(0))) return false;
+    return asked * asked > squared_norm(one.normal + other.normal) * weight * radius;
   }
-  /// What is pinched sticks to both (as cloth does in Baraff 2003, "flypapering"): it goes with the mean of their
-  /// velocities, and slowly to where it is as deep in the one as in the other.
-  TRIBO_HD RodObstacle<Real> between(const RodObstacle<Real>& one, Real gap, const RodObstacle<Real>& other,
-                                     Real other_gap) const {
-    RodObstacle<Real> both = one;
-    const Vec<Real, 3> across = one.normal - other.normal;
-    const Real deeper = Real(0.5) * abs(other_gap - gap), out = part ? least_velocity(-deeper, dt) : Real(0);
-    both.normal = (Real(1) / sqrt(squared_norm(across))) * across;
-    both.velocity = Real(0.5) * (one.velocity + other.velocity);
-    both.least = gap < other_gap ? out : -out;
-    both.rests = 1;
-    both.boundary = static_cast<Index>(Boundary::slip);
-    return both;
+  /// What v . n must be.
+  TRIBO_HD static Real lowest(const RodObstacle<Real>& one) { return one.least + dot(one.velocity, one.normal); }
+
+  /// What is pinched goes with the mean velocity of both and slowly to where it is as deep in the one as in the other.
+  /// With friction, of which there is any amount, it sticks to them (as cloth does in Baraff 2003, "flypapering").
+  /// Without, the second obstacle keeps it from going deeper into their wedge.
+  TRIBO_HD void hold_between(RodObstacle<Real>* own, const Real* gap) const {
+    const RodObstacle<Real> one = own[0], other = own[1];
+    const Vec<Real, 3> across = one.normal - other.normal, out = one.normal + other.normal;
+    const auto sticky = static_cast<Index>(Boundary::sticky), slip = static_cast<Index>(Boundary::slip);
+    const bool sticks =
+        one.friction > Real(0) || other.friction > Real(0) || one.boundary == sticky || other.boundary == sticky;
+    RodObstacle<Real>& middle = own[0];
+    middle.normal = (Real(1) / sqrt(squared_norm(across))) * across;
+    middle.velocity = Real(0.5) * (one.velocity + other.velocity);
+    middle.least = part ? least_velocity(Real(0.5) * (gap[0] - gap[1]), dt) : Real(0);  // the first is the deeper one
+    middle.rests = 1;
+    middle.boundary = sticks ? sticky : slip;
+    RodObstacle<Real>& wedge = own[1];
+    const Real width = sqrt(squared_norm(out));
+    wedge.normal = width > Real(0) ? (Real(1) / width) * out : Vec<Real, 3>::zero();
+    wedge.velocity = middle.velocity;
+    wedge.least = Real(0);
+    wedge.friction = Real(0);
+    wedge.rests = 1;
+    wedge.boundary = static_cast<Index>(Boundary::separate);
   }
 };
 
@@ -195,7 +231,8 @@ enum class Sweep {
   first,  ///< nothing is known of impulses
   next,   ///< after another one
   last,   ///< of strands that are not settled: friction by the speed they have, which takes energy whatever comes
-  fresh   ///< others have changed velocities since
+  fresh  ///< others have changed velocities since; friction does not follow, since blocks that are not symmetric may be
+         ///< nearly singular, and no sweep comes that would mend what they throw
 };
 
 /// What holds each vertex in the sweep to come. With `off` as it will be after it, an obstacle's impulse is
@@ -432,10 +469,10 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   o.touched.resize_discard(mesh.strands);
   o.from.resize_discard(mesh.strands);
   o.to.resize_discard(mesh.strands);
-  parallel_for(
-      ex, obstacles_label, mesh.strands,
-      FindForced<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.length.data(), mesh.start.data(),
-                       mesh.buried.data(), colliders, static_cast<Real>(dt), o.from.data(), o.to.data()});
+  parallel_for(ex, obstacles_label, mesh.strands,
+               FindForced<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.length.data(),
+                                mesh.radius.data(), mesh.start.data(), mesh.buried.data(), colliders,
+                                static_cast<Real>(dt), o.from.data(), o.to.data()});
   parallel_for(ex, obstacles_label, n,
                FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
                                    mesh.radius.data(), o.from.data(), o.to.data(), mesh.vertex_strand.data(),

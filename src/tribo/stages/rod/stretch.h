@@ -7,9 +7,9 @@
 
 namespace tribo {
 
-/// Of its rest length, for the lever of moments: what is stiffer has more digits than elimination, see RodJoint.
+/// Of its rest length, for the lever of moments: what is stiffer has more digits than a float.
 template <class Real>
-inline constexpr Real shortest_edge = Real(0.2);
+inline constexpr Real shortest_edge = Real(sizeof(Real) == 4 ? 0.2 : 0.05);
 
 /// Its force has the mean direction of the step, u = (e + e') / (l + l') for an edge that comes from e to e'. On a way
 /// p = e' - e an edge lengthens by u . p exactly, so that with the tension k (l' - rest) of the end forces take from
