@@ -30,8 +30,7 @@ struct Unconstrained {
 ///   move(share)            iterate += share step
 ///   search(slope)          after a whole step: shortens it where it must be, and evaluates; false if no length will do
 ///   constrained()          whether there are constraints to settle
-///   settle(k)              iterate k has been evaluated: constraints take hold and let go; true if no iterate need
-///   follow
+///   settle(k)              iterate k has been evaluated: constraints take hold and let go; true if none need follow
 template <class Problem>
 NewtonReport newton(Problem& problem, int most) {
   constexpr double kept_within = 5;
