@@ -16,10 +16,9 @@
 /// models/step_force.h): force and gradient are transposes of each other, so the derivative is symmetric.
 ///
 /// Newton's method [Gast 2015], its linear systems by conjugate gradients without a matrix, a line search along the
-/// slope d . gradient instead of the energy, whose differences vanish in the rounding of floats [Matthies 1979].
-/// The masses are the preconditioner. Measured against them the spectrum has a bound that no layout of
-/// particles can exceed (theory J), and since forces within a body have no sum, nor have directions made of forces
-/// over masses: every body keeps its momentum to rounding, however early iterations end.
+/// slope d . gradient (linear/). The masses are the preconditioner. Measured against them the spectrum has a bound that
+/// no layout of particles can exceed (theory J), and is never below 1; and since forces within a body have no sum, nor
+/// have directions made of forces over masses: every body keeps its momentum to rounding, however early iterations end.
 ///
 /// All norms are of momentum over mass: |w|^2 = sum m w^2, [kg m^2/s^2].
 

@@ -13,8 +13,8 @@
 /// Backward Euler on meshes (theory D.5). With v* = v + dt g, the velocities v_lag are where
 ///   M (v - v*) = dt f(x + dt v),
 /// f at the end of the step, damping with the turns of its start. Newton's method with the projected derivative of
-/// theory B.3, its linear systems by conjugate gradients without a matrix, a line search along the slope as in
-/// stages/implicit.cpp and for the same reason. The preconditioner is the inverse of the system's 3 x 3 blocks on the
+/// theory B.3, its linear systems by conjugate gradients without a matrix, a line search along the slope
+/// (linear/). The preconditioner is the inverse of the system's 3 x 3 blocks on the
 /// diagonal: in graded meshes masses differ by more than stiffnesses. What it leaves of a free body's momentum when
 /// iterations end early is put right at the end, exactly, since moving a body as a whole strains nothing; and with it
 /// the angular momentum, which backward Euler itself does not keep (theory D.5), by turning the body as a whole.
