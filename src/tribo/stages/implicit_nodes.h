@@ -1,9 +1,10 @@
 #pragma once
 
+#include "tribo/linear/vectors.h"
 #include "tribo/stages/arena.h"
 
 /// \file
-/// Implicit steps, the part over grid nodes: vectors of Newton and conjugate gradients, their products, and contacts.
+/// Implicit steps, the part over grid nodes: gradients, products and residuals of Newton's method, and contacts.
 
 namespace tribo::TRIBO_BACKEND::implicit {
 
@@ -17,13 +18,9 @@ template <class Real, int D>
 TRIBO_HD NodePack<Real> pack_of(const Vec<Real, D>& v, Real last) {
   return node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), last);
 }
-/// a . b without the last numbers, in double.
+/// Vectors over nodes. Their last numbers are 0, where the grid's own have masses.
 template <class Real, int D>
-TRIBO_HD double dot_of(const NodePack<Real>& a, const NodePack<Real>& b) {
-  double sum = 0;
-  for (int k = 0; k < D; ++k) sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-  return sum;
-}
+using NodeSpace = linear::PackSpace<Real, D>;
 
 /// What kernels over nodes need of contacts.
 template <class Real, int D>
@@ -92,109 +89,40 @@ struct ProductBlock {
   }
 };
 
-/// The linear system's first residual, -gradient with friction where nodes are free, and first direction.
+/// The linear system's first residual, -gradient with friction where nodes are free; no step yet.
 template <class Real, int D>
 struct BeginLinear {
   const NodePack<Real>* grid;
   const NodePack<Real>* gradient;
   ContactAccess<Real, D> contact;
   NodePack<Real>* residual;
-  NodePack<Real>* direction;
   NodePack<Real>* step;
 
   TRIBO_HD void operator()(Index i) const {
-    const Real mass = grid[i][3];
     Vec<Real, D> r = -vector_of<Real, D>(gradient[i]);
     if (const auto* c = contact.at(i)) {
       if (c->slips()) r = r - c->drag(vector_of<Real, D>(grid[i]), contact.slow);
       r = c->free_part(r);
     }
-    if (!(mass > Real(0))) r = Vec<Real, D>::zero();
+    if (!(grid[i][3] > Real(0))) r = Vec<Real, D>::zero();
     residual[i] = pack_of(r, Real(0));
-    direction[i] = pack_of(mass > Real(0) ? r * (Real(1) / mass) : r, Real(0));
     step[i] = NodePack<Real>(Real(0));
   }
 };
 
-template <class Real>
-struct AdvanceLinear {
-  Real alpha;
-  const NodePack<Real>* direction;
-  const NodePack<Real>* product;
-  NodePack<Real>* step;
-  NodePack<Real>* residual;
-  TRIBO_HD void operator()(Index i) const {
-    step[i] = fma(NodePack<Real>(alpha), direction[i], step[i]);
-    residual[i] = fma(NodePack<Real>(-alpha), product[i], residual[i]);
-  }
-};
-template <class Real>
-struct TurnDirection {
-  Real beta;
+/// r over mass; 0 where there is none.
+template <class Real, int D>
+struct InverseMass {
   const NodePack<Real>* grid;
-  const NodePack<Real>* residual;
-  NodePack<Real>* direction;
-  TRIBO_HD void operator()(Index i) const {
+  TRIBO_HD NodePack<Real> operator()(Index i, const NodePack<Real>& r) const {
     const Real mass = grid[i][3];
-    const Real inverse = mass > Real(0) ? Real(1) / mass : Real(0);
-    direction[i] = fma(NodePack<Real>(beta), direction[i], residual[i] * NodePack<Real>(inverse));
+    return r * NodePack<Real>(mass > Real(0) ? Real(1) / mass : Real(0));
   }
-};
-template <class Real>
-struct MoveVelocities {
-  Real share;
-  const NodePack<Real>* step;
-  NodePack<Real>* grid;
-  TRIBO_HD void operator()(Index i) const { grid[i] = fma(NodePack<Real>(share), step[i], grid[i]); }
+  TRIBO_HD double dot(Index i, const NodePack<Real>& r) const {
+    return grid[i][3] > Real(0) ? NodeSpace<Real, D>::dot(r, r) / static_cast<double>(grid[i][3]) : 0;
+  }
 };
 
-template <class Real>
-struct CopyNodes {
-  const NodePack<Real>* from;
-  NodePack<Real>* to;
-  TRIBO_HD void operator()(Index i) const { to[i] = from[i]; }
-};
-
-struct Add {
-  TRIBO_HD double operator()(double a, double b) const { return a + b; }
-};
-template <class Real, int D>
-struct Dot {
-  const NodePack<Real>* a;
-  const NodePack<Real>* b;
-  TRIBO_HD double operator()(Index i) const { return dot_of<Real, D>(a[i], b[i]); }
-};
-/// |r|^2 / m
-template <class Real, int D>
-struct OverMass {
-  const NodePack<Real>* grid;
-  const NodePack<Real>* r;
-  TRIBO_HD double operator()(Index i) const {
-    return grid[i][3] > Real(0) ? dot_of<Real, D>(r[i], r[i]) / static_cast<double>(grid[i][3]) : 0;
-  }
-};
-/// m |w|^2
-template <class Real, int D>
-struct TimesMass {
-  const NodePack<Real>* grid;
-  const NodePack<Real>* w;
-  TRIBO_HD double operator()(Index i) const { return static_cast<double>(grid[i][3]) * dot_of<Real, D>(w[i], w[i]); }
-};
-/// m |v - v*|^2
-template <class Real, int D>
-struct ChangeTimesMass {
-  const NodePack<Real>* grid;
-  const NodePack<Real>* star;
-  TRIBO_HD double operator()(Index i) const {
-    const NodePack<Real> change = grid[i] - star[i];
-    return static_cast<double>(grid[i][3]) * dot_of<Real, D>(change, change);
-  }
-};
-template <class Real>
-struct Mass {
-  const NodePack<Real>* grid;
-  TRIBO_HD double operator()(Index i) const { return static_cast<double>(grid[i][3]); }
-};
 /// d . (gradient + friction); d is free of what contacts hold.
 template <class Real, int D>
 struct Slope {
@@ -206,7 +134,7 @@ struct Slope {
     NodePack<Real> g = gradient[i];
     if (const auto* c = contact.at(i); c != nullptr && c->slips())
       g = pack_of(vector_of<Real, D>(g) + c->drag(vector_of<Real, D>(grid[i]), contact.slow), Real(0));
-    return dot_of<Real, D>(g, step[i]);
+    return NodeSpace<Real, D>::dot(g, step[i]);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/linear/cg.h"
 #include "tribo/math/small.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -228,17 +229,6 @@ struct StartResidual {
   }
 };
 template <class Real>
-struct TurnDirection {
-  const Index* list;
-  const Real* z;
-  Real beta;
-  Real* p;
-  TRIBO_HD void operator()(Index e) const {
-    const Index cell = list[e];
-    p[cell] = z[cell] + beta * p[cell];
-  }
-};
-template <class Real>
 struct ApplyOperator {
   LevelView<Real> level;
   const Index* list;
@@ -247,36 +237,11 @@ struct ApplyOperator {
   TRIBO_HD void operator()(Index e) const { Ap[list[e]] = level.times(p, list[e]); }
 };
 template <class Real>
-struct Advance {
-  const Index* list;
-  const Real *p, *Ap;
-  Real alpha;
-  Real *q, *residual;
-  TRIBO_HD void operator()(Index e) const {
-    const Index cell = list[e];
-    q[cell] += alpha * p[cell];
-    residual[cell] -= alpha * Ap[cell];
-  }
-};
-
-template <class Real>
-struct Product {
-  const Index* list;
-  const Real *a, *b;
-  TRIBO_HD double operator()(Index e) const {
-    return static_cast<double>(a[list[e]]) * static_cast<double>(b[list[e]]);
-  }
-};
-struct Add {
-  TRIBO_HD double operator()(double a, double b) const { return a + b; }
-};
-template <class Real>
 struct Magnitude {
   const Index* list;
   const Real* a;
   TRIBO_HD double operator()(Index e) const { return abs(static_cast<double>(a[list[e]])); }
 };
-/// NaN if there is one.
 template <class Real>
 void list_unknowns(Exec& ex, PressureLevel<Real>& level, Array<Index>& flag) {
   const Index n = level.grid.count();
@@ -286,7 +251,8 @@ void list_unknowns(Exec& ex, PressureLevel<Real>& level, Array<Index>& flag) {
   for (const Index parity : {0, 1}) {
     parallel_for(ex, pressure_label, n, FlagUnknown<Real>{view_of(level), parity, flag.data()});
     const Index found = exclusive_scan(ex, pressure_label, flag, flag, n);
-    parallel_for(ex, pressure_label, n, ListUnknown<Real>{view_of(level), parity, level.count, flag.data(), level.cell.data()});
+    parallel_for(ex, pressure_label, n,
+                 ListUnknown<Real>{view_of(level), parity, level.count, flag.data(), level.cell.data()});
     level.count += found;
     if (parity == 0) level.even = found;
   }
@@ -355,6 +321,50 @@ class Cycle {
   PressureSolver<Real>& solver_;
 };
 
+/// The finest level, with a cycle as the preconditioner.
+template <class Real>
+class PressureSystem {
+ public:
+  PressureSystem(Exec& ex, PressureSolver<Real>& solver)
+      : ex_(ex), level_(view_of(solver.level[0])), finest_(solver.level[0]), cycle_(ex, solver) {}
+
+  linear::ListSpace<Real> space() const { return {finest_.cell.data(), finest_.count}; }
+  void apply(const Real* p, Real* Ap) const {
+    parallel_for(ex_, pressure_label, finest_.count, ApplyOperator<Real>{level_, finest_.cell.data(), p, Ap});
+  }
+  /// The residual is the finest level's own right-hand side.
+  linear::StoredInverse<Real> precondition(const Real*) {
+    cycle_.run();
+    return {finest_.x.data()};
+  }
+
+ private:
+  Exec& ex_;
+  LevelView<Real> level_;
+  const PressureLevel<Real>& finest_;
+  Cycle<Real> cycle_;
+};
+
+template <class Real>
+double largest_of(Exec& ex, const PressureLevel<Real>& level, const Array<Real>& a) {
+  return reduce(ex, pressure_label, level.count, 0.0, Magnitude<Real>{level.cell.data(), a.data()},
+                LargerOrNan<double>{});
+}
+
+/// Ends where no cell has more than the tolerance, or one has a NaN.
+template <class Real>
+struct LargestResidual {
+  Exec& ex;
+  const PressureLevel<Real>& finest;
+  double scale, tolerance, residual;
+
+  bool after_step(const linear::CgReport&) {
+    residual = largest_of(ex, finest, finest.b) / scale;
+    return !(residual > tolerance);
+  }
+  bool at_residual(const linear::CgReport&, double) const { return false; }
+};
+
 }  // namespace
 
 template <class Real>
@@ -398,40 +408,23 @@ template <class Real>
 PressureReport solve_pressure(Exec& ex, const Array<Real>& b, double scale, double tolerance, int most,
                               PressureSolver<Real>& solver) {
   PressureLevel<Real>& finest = solver.level[0];
-  const LevelView<Real> A = view_of(finest);
-  const Index n = finest.count;
-  const Index* const list = finest.cell.data();
-  Real *const q = solver.q.data(), *const p = solver.p.data();
-  Real *const residual = finest.b.data(), *const Ap = finest.r.data();
-  const Real* const z = finest.x.data();
-  PressureReport report{n};
-  if (n == 0 || !(scale > 0)) return report;
-  parallel_for(ex, pressure_label, n, StartResidual<Real>{A, list, b.data(), q, residual});
-  const auto largest = [&] { return reduce(ex, pressure_label, n, 0.0, Magnitude<Real>{list, residual}, LargerOrNan<double>{}) / scale; };
-  report.residual = largest();
-  Cycle<Real> cycle(ex, solver);
-  double before = 0;
-  while (report.residual > tolerance && report.iterations < most) {
-    cycle.run();
-    const double rz = reduce(ex, pressure_label, n, 0.0, Product<Real>{list, residual, z}, Add{});
-    if (!(rz > 0)) break;
-    parallel_for(ex, pressure_label, n, TurnDirection<Real>{list, z, static_cast<Real>(before > 0 ? rz / before : 0), p});
-    parallel_for(ex, pressure_label, n, ApplyOperator<Real>{A, list, p, Ap});
-    const double curvature = reduce(ex, pressure_label, n, 0.0, Product<Real>{list, p, Ap}, Add{});
-    if (!(curvature > 0)) break;
-    parallel_for(ex, pressure_label, n, Advance<Real>{list, p, Ap, static_cast<Real>(rz / curvature), q, residual});
-    report.residual = largest();
-    ++report.iterations;
-    before = rz;
-  }
+  PressureReport report{finest.count};
+  if (finest.count == 0 || !(scale > 0)) return report;
+  parallel_for(ex, pressure_label, finest.count,
+               StartResidual<Real>{view_of(finest), finest.cell.data(), b.data(), solver.q.data(), finest.b.data()});
+  PressureSystem<Real> system(ex, solver);
+  LargestResidual<Real> stop{ex, finest, scale, tolerance, 0};
+  const linear::CgReport done = linear::conjugate_gradients(
+      ex, pressure_label, system, {solver.q.data(), finest.b.data(), solver.p.data(), finest.r.data()}, stop, most);
+  report.iterations = static_cast<int>(done.iterations);
+  report.residual = stop.residual;
   report.converged = report.residual <= tolerance;
   return report;
 }
 
 template <class Real>
 double largest_right_hand_side(Exec& ex, const Array<Real>& b, const PressureSolver<Real>& solver) {
-  const PressureLevel<Real>& finest = solver.level[0];
-  return reduce(ex, pressure_label, finest.count, 0.0, Magnitude<Real>{finest.cell.data(), b.data()}, LargerOrNan<double>{});
+  return largest_of(ex, solver.level[0], b);
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                  \

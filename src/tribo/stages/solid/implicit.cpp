@@ -1,17 +1,20 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 
+#include "tribo/linear/error_window.h"
+#include "tribo/linear/newton.h"
+#include "tribo/linear/slope_search.h"
 #include "tribo/models/step_force.h"
-#include "tribo/stages/spin.h"
+#include "tribo/stages/implicit_norm.h"
 #include "tribo/stages/solid/tets.h"
+#include "tribo/stages/spin.h"
 
 /// \file
 /// Backward Euler on meshes (theory D.5). With v* = v + dt g, the velocities v_lag are where
 ///   M (v - v*) = dt f(x + dt v),
 /// f at the end of the step, damping with the turns of its start. Newton's method with the projected derivative of
-/// theory B.3, its linear systems by conjugate gradients without a matrix, a line search along the slope as in
-/// stages/implicit.cpp and for the same reason. The preconditioner is the inverse of the system's 3 x 3 blocks on the
+/// theory B.3, its linear systems by conjugate gradients without a matrix, a line search along the slope
+/// (linear/). The preconditioner is the inverse of the system's 3 x 3 blocks on the
 /// diagonal: in graded meshes masses differ by more than stiffnesses. What it leaves of a free body's momentum when
 /// iterations end early is put right at the end, exactly, since moving a body as a whole strains nothing; and with it
 /// the angular momentum, which backward Euler itself does not keep (theory D.5), by turning the body as a whole.
@@ -21,12 +24,11 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-/// Share of the remaining error a linear solve may leave to the next iterate.
-constexpr double forcing = 0.05;
-/// Iterations over which the progress of conjugate gradients is judged.
-constexpr int window = 6;
-/// Times the tolerance within which a solve is kept that has run out of iterates.
-constexpr double kept_within = 5;
+constexpr const char* solve_label = "solve";
+
+/// Vectors over vertices.
+template <class Real>
+using VertexSpace = linear::PackSpace<Real, 3>;
 
 /// Reads a vector over vertices.
 template <class Real>
@@ -34,13 +36,6 @@ struct PackAt {
   const NodePack<Real>* vectors;
   TRIBO_HD Real operator()(Index vertex, int axis) const { return vectors[vertex][axis]; }
 };
-
-template <class Real>
-TRIBO_HD double dot_of(const NodePack<Real>& a, const NodePack<Real>& b) {
-  double sum = 0;
-  for (int k = 0; k < 3; ++k) sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-  return sum;
-}
 
 /// Where iterations begin: the velocities of the step's start with gravity; of driven vertices, those of their motion,
 /// with mass 0 so that nothing counts them.
@@ -228,90 +223,28 @@ struct InvertBlock {
     inverse[5][vertex] = (A(0, 0) * A(1, 1) - A(0, 1) * A(0, 1)) * scale + plain;
   }
 };
+/// r times the inverse of its vertex's block.
 template <class Real>
-TRIBO_HD NodePack<Real> preconditioned(const FieldView<const Real, 6>& inverse, Index i, const NodePack<Real>& r) {
-  return node_pack<Real>(inverse[0][i] * r[0] + inverse[1][i] * r[1] + inverse[2][i] * r[2],
-                         inverse[1][i] * r[0] + inverse[3][i] * r[1] + inverse[4][i] * r[2],
-                         inverse[2][i] * r[0] + inverse[4][i] * r[1] + inverse[5][i] * r[2], Real(0));
-}
+struct InverseBlock {
+  FieldView<const Real, 6> inverse;
+  TRIBO_HD NodePack<Real> operator()(Index i, const NodePack<Real>& r) const {
+    return node_pack<Real>(inverse[0][i] * r[0] + inverse[1][i] * r[1] + inverse[2][i] * r[2],
+                           inverse[1][i] * r[0] + inverse[3][i] * r[1] + inverse[4][i] * r[2],
+                           inverse[2][i] * r[0] + inverse[4][i] * r[1] + inverse[5][i] * r[2], Real(0));
+  }
+};
 
+/// The linear system's first residual; no step yet.
 template <class Real>
 struct BeginLinear {
   const NodePack<Real>* gradient;
-  FieldView<const Real, 6> inverse;
   NodePack<Real>* residual;
-  NodePack<Real>* direction;
   NodePack<Real>* step;
 
   TRIBO_HD void operator()(Index i) const {
     residual[i] = -gradient[i];
-    direction[i] = preconditioned(inverse, i, residual[i]);
     step[i] = NodePack<Real>(Real(0));
   }
-};
-template <class Real>
-struct AdvanceLinear {
-  Real alpha;
-  const NodePack<Real>* direction;
-  const NodePack<Real>* product;
-  NodePack<Real>* step;
-  NodePack<Real>* residual;
-
-  TRIBO_HD void operator()(Index i) const {
-    step[i] = fma(alpha, direction[i], step[i]);
-    residual[i] = fma(-alpha, product[i], residual[i]);
-  }
-};
-template <class Real>
-struct TurnDirection {
-  Real beta;
-  const NodePack<Real>* residual;
-  FieldView<const Real, 6> inverse;
-  NodePack<Real>* direction;
-
-  TRIBO_HD void operator()(Index i) const {
-    direction[i] = fma(beta, direction[i], preconditioned(inverse, i, residual[i]));
-  }
-};
-template <class Real>
-struct MoveVelocity {
-  Real share;
-  const NodePack<Real>* step;
-  NodePack<Real>* velocity;
-  TRIBO_HD void operator()(Index i) const { velocity[i] = fma(share, step[i], velocity[i]); }
-};
-
-template <class Real>
-struct DotPacks {
-  const NodePack<Real>* a;
-  const NodePack<Real>* b;
-  TRIBO_HD double operator()(Index i) const { return dot_of(a[i], b[i]); }
-};
-template <class Real>
-struct DotPreconditioned {
-  const NodePack<Real>* residual;
-  FieldView<const Real, 6> inverse;
-  TRIBO_HD double operator()(Index i) const { return dot_of(residual[i], preconditioned(inverse, i, residual[i])); }
-};
-/// sum m |a - b|^2, or of a alone
-template <class Real>
-struct TimesMass {
-  const NodePack<Real>* star;
-  const NodePack<Real>* a;
-  const NodePack<Real>* b;
-  TRIBO_HD double operator()(Index i) const {
-    NodePack<Real> w = a[i];
-    if (b != nullptr) w = w - b[i];
-    return static_cast<double>(star[i][3]) * dot_of(w, w);
-  }
-};
-template <class Real>
-struct MassOf {
-  const NodePack<Real>* star;
-  TRIBO_HD double operator()(Index i) const { return static_cast<double>(star[i][3]); }
-};
-struct AddNumbers {
-  TRIBO_HD double operator()(double a, double b) const { return a + b; }
 };
 
 /// Motion as a whole that a body has won beyond v*, which its own forces cannot give it; 0 where something holds it.
@@ -386,70 +319,48 @@ struct TakeVelocity {
   }
 };
 
-/// One step's solve.
+/// One step's solve: Newton's problem, and its linear systems.
 template <class Real>
-class ElasticSolve {
+class ElasticSolve : public linear::Unconstrained {
  public:
+  using Pack = NodePack<Real>;
+
   ElasticSolve(Exec& ex, const SolidConstants<Real>& constants, const SolidMesh<Real>& mesh,
                const ImplicitSpec& settings, double dt, SolidState<Real>& state, ElasticWorkspace<Real>& work)
-      : ex_(ex), constants_(constants), mesh_(mesh), settings_(settings), dt_(dt), state_(state), work_(work) {}
+      : ex_(ex),
+        constants_(constants),
+        mesh_(mesh),
+        settings_(settings),
+        dt_(dt),
+        state_(state),
+        work_(work),
+        on_(ex, solve_label, {mesh.vertices}) {}
 
   ImplicitReport run(double time) {
     work_.corner.resize_discard(Size{4} * mesh_.tets);
     work_.tangent.resize_discard(mesh_.tets);
     work_.inverse_block.resize_discard(mesh_.vertices);
-    for (Array<NodePack<Real>>* a : {&work_.star, &work_.velocity, &work_.gradient, &work_.residual, &work_.direction,
-                                     &work_.product, &work_.step})
+    for (Array<Pack>* a : {&work_.star, &work_.velocity, &work_.gradient, &work_.residual, &work_.direction,
+                           &work_.product, &work_.step})
       a->resize_discard(mesh_.vertices);
     place_drives(ex_, constants_, time, dt_, work_);
     const ElasticWorkspace<Real>& kept = work_;
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 BeginVertex<Real>{view(kept.v_start), mesh_.mass.data(), mesh_.drive.data(), view(mesh_.anchor),
-                                   work_.drives.data(), constants_.gravity, static_cast<Real>(dt_), work_.star.data(),
-                                   work_.velocity.data()});
-    const ImplicitReport report = iterate();
-    finish();
-    ImplicitReport all = report;
-    all.speed = vertex_speed(ex_, state_);
-    all.converged = (report.converged || report.near) && std::isfinite(all.speed);
-    return all;
-  }
-
- private:
-  ImplicitReport iterate() {
-    ImplicitReport report;
-    const double mass = sum(MassOf<Real>{work_.star.data()});
-    if (mass == 0) {  // everything is driven
-      report.converged = true;
-      return report;
-    }
+    on_.each(BeginVertex<Real>{view(kept.v_start), mesh_.mass.data(), mesh_.drive.data(), view(mesh_.anchor),
+                               work_.drives.data(), constants_.gravity, static_cast<Real>(dt_), work_.star.data(),
+                               work_.velocity.data()});
     const double gravity = dt_ * std::sqrt(static_cast<double>(squared_norm(constants_.gravity)));
-    const double speed = std::sqrt(sum(TimesMass<Real>{work_.star.data(), work_.star.data(), nullptr}) / mass);
-    const auto change = [&] {
-      return std::sqrt(sum(TimesMass<Real>{work_.star.data(), work_.velocity.data(), work_.star.data()}) / mass);
-    };
-    evaluate();
-    for (int k = 0; k < settings_.newton_iterations; ++k) {
-      ++report.newton;
-      double target = settings_.tolerance * (gravity + change() + 0.01 * speed);
-      const double slope = -solve_linear(mass * target * target, report.linear);
-      if (!std::isfinite(slope)) break;
-      report.error = std::sqrt(sum(TimesMass<Real>{work_.star.data(), work_.step.data(), nullptr}) / mass);
-      move(1);
-      if (k == 0) target = settings_.tolerance * (gravity + change() + 0.01 * speed);  // v* says nothing of the change
-      report.converged = report.error <= target;
-      report.near = report.error <= kept_within * target;
-      if (report.converged) break;
-      evaluate();
-      if (!search(slope)) break;
-    }
-    return report;
+    norm_.emplace(ex_, solve_label, mesh_.vertices, work_.star.data(), gravity);
+    linear::NewtonReport report{.converged = true};  // where everything is driven
+    if (norm_->mass() > 0) report = linear::newton(*this, settings_.newton_iterations);
+    finish();
+    return implicit::report_of(report, vertex_speed(ex_, state_));
   }
 
-  template <class Map>
-  double sum(const Map& map) {
-    return reduce(ex_, "solve", mesh_.vertices, 0.0, map, AddNumbers{});
-  }
+  double target() const { return norm_->target(settings_.tolerance, work_.velocity.data()); }
+  double error() const { return norm_->of(work_.step.data()); }
+  void move(double share) { on_.add(share, work_.step.data(), work_.velocity.data()); }
+  bool search(double before) { return linear::search_slope(*this, before); }
+  double slope() const { return on_.dot(work_.gradient.data(), work_.step.data()); }
 
   /// Gradient and tangents at the present velocities.
   void evaluate() {
@@ -471,78 +382,38 @@ class ElasticSolve {
                                          work_.gradient.data()});
   }
 
-  void apply() {
+  double solve(double target, std::int64_t& iterations) {
+    const ElasticWorkspace<Real>& kept = work_;
+    for_each_pack(ex_, solve_label, mesh_.vertices,
+                  InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
+                                    view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
+    on_.each(BeginLinear<Real>{work_.gradient.data(), work_.residual.data(), work_.step.data()});
+    linear::ErrorWindow stop(norm_->mass() * target * target);
+    const linear::CgReport report = linear::conjugate_gradients(
+        ex_, solve_label, *this,
+        {work_.step.data(), work_.residual.data(), work_.direction.data(), work_.product.data()}, stop,
+        settings_.linear_iterations);
+    iterations += report.iterations;
+    return -report.energy;
+  }
+
+  VertexSpace<Real> space() const { return on_.space(); }
+  InverseBlock<Real> precondition(const Pack*) const {
+    const ElasticWorkspace<Real>& kept = work_;
+    return {view(kept.inverse_block)};
+  }
+  void apply(const Pack* direction, Pack* product) {
     const ElasticWorkspace<Real>& kept = work_;
     SolidBody all;
     all.tets = {0, mesh_.tets};
     const TetAccess<Real> tets(mesh_, all);
     for_each_pack(ex_, "apply", tets.packs(),
-                  ApplyTets<Real>{tets, {work_.direction.data()}, view(kept.tangent), work_.corner.data()});
+                  ApplyTets<Real>{tets, {direction}, view(kept.tangent), work_.corner.data()});
     for_each_pack(ex_, "apply", mesh_.vertices,
-                  ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), work_.direction.data(),
-                                        work_.product.data()});
+                  ProductOfVertex<Real>{CornerSum<Real>(mesh_, work_), work_.star.data(), direction, product});
   }
 
-  /// Conjugate gradients for the Newton step. The error left, measured by the system itself, is what later iterations
-  /// would still add: at least a window of them [Hestenes 1952]. It may be a share of the whole, or a fifth of what is
-  /// asked of velocities. Returns residual . step.
-  double solve_linear(double target, std::int64_t& iterations) {
-    const ElasticWorkspace<Real>& kept = work_;
-    for_each_pack(ex_, "solve", mesh_.vertices,
-                  InvertBlock<Real>{mesh_.tet_corner_start.data(), mesh_.tet_corner.data(), view(mesh_.inverse_rest),
-                                    view(kept.tangent), work_.star.data(), view(work_.inverse_block)});
-    const auto inverse = view(kept.inverse_block);
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 BeginLinear<Real>{work_.gradient.data(), inverse, work_.residual.data(), work_.direction.data(),
-                                   work_.step.data()});
-    double rz = sum(DotPreconditioned<Real>{work_.residual.data(), inverse});
-    if (!std::isfinite(rz)) return rz;
-    double whole = 0;
-    std::array<double, window> recent{};
-    for (int it = 0; it < settings_.linear_iterations && rz > 0; ++it) {
-      apply();
-      const double curvature = sum(DotPacks<Real>{work_.direction.data(), work_.product.data()});
-      ++iterations;
-      if (!(curvature > 0)) break;  // rounding has eaten the direction
-      const double alpha = rz / curvature;
-      parallel_for(ex_, "solve", mesh_.vertices,
-                   AdvanceLinear<Real>{static_cast<Real>(alpha), work_.direction.data(), work_.product.data(),
-                                       work_.step.data(), work_.residual.data()});
-      whole += alpha * rz;
-      recent[static_cast<std::size_t>(it % window)] = alpha * rz;
-      double left = 0;
-      for (const double part : recent) left += part;
-      if (it + 1 >= window && left <= std::max(forcing * forcing * whole, 0.04 * target)) break;
-      const double next = sum(DotPreconditioned<Real>{work_.residual.data(), inverse});
-      parallel_for(
-          ex_, "solve", mesh_.vertices,
-          TurnDirection<Real>{static_cast<Real>(next / rz), work_.residual.data(), inverse, work_.direction.data()});
-      rz = next;
-    }
-    return whole;
-  }
-
-  void move(double share) {
-    parallel_for(ex_, "solve", mesh_.vertices,
-                 MoveVelocity<Real>{static_cast<Real>(share), work_.step.data(), work_.velocity.data()});
-  }
-
-  /// Shortens the step until the slope along it is no steeper uphill than it was downhill at the start, where it was
-  /// `slope` < 0. False when no length will do.
-  bool search(double slope) {
-    double taken = 1;
-    for (int tries = 0; tries < 12; ++tries) {
-      const double there = sum(DotPacks<Real>{work_.gradient.data(), work_.step.data()});
-      if (there <= -0.8 * slope) return true;
-      double shorter = std::isfinite(there) ? taken * slope / (slope - there) : 0;
-      shorter = std::clamp(shorter, 0.1 * taken, 0.7 * taken);
-      move(shorter - taken);
-      taken = shorter;
-      evaluate();
-    }
-    return false;
-  }
-
+ private:
   /// The velocities found, with the momenta that free bodies must have.
   void finish() {
     std::vector<Index> first;
@@ -551,7 +422,7 @@ class ElasticSolve {
     copy_to_device(ex_, first.data(), work_.body_start, mesh_.bodies + 1);
     work_.whole.resize_discard(mesh_.bodies);
     const SolidState<Real>& now = state_;
-    for_each_team<typename SpuriousMotion<Real>::Scratch>(ex_, "solve", mesh_.bodies,
+    for_each_team<typename SpuriousMotion<Real>::Scratch>(ex_, solve_label, mesh_.bodies,
                                                           SpuriousMotion<Real>{work_.body_start.data(),
                                                                                mesh_.drive.data(),
                                                                                {view(now.x)},
@@ -559,7 +430,7 @@ class ElasticSolve {
                                                                                work_.velocity.data(),
                                                                                work_.whole.data()});
     parallel_for(
-        ex_, "solve", mesh_.vertices,
+        ex_, solve_label, mesh_.vertices,
         TakeVelocity<Real>{
             mesh_.vertex_body.data(), work_.whole.data(), {view(now.x)}, work_.velocity.data(), view(state_.v)});
   }
@@ -571,6 +442,8 @@ class ElasticSolve {
   double dt_;
   SolidState<Real>& state_;
   ElasticWorkspace<Real>& work_;
+  linear::Vectors<VertexSpace<Real>> on_;
+  std::optional<implicit::VelocityNorm<Real, 3>> norm_;  ///< once v* is known
 };
 
 }  // namespace
