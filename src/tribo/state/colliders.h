@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tribo/colliders/all.h"
+#include "tribo/contact/coulomb.h"
 #include "tribo/exec/backend.h"
 #include "tribo/math/small.h"
 #include "tribo/scene/scene.h"
@@ -38,8 +39,7 @@ struct Contact {
     Vec<Real, D> tangential = relative - vn * normal;
     if (boundary == Boundary::separate && friction > Real(0)) {
       const Real speed = sqrt(squared_norm(tangential));
-      const Real loss = -friction * vn;
-      tangential = tangential * (speed > loss ? Real(1) - loss / speed : Real(0));
+      tangential = tangential * slip_left(speed, friction_limit(friction, -vn));
     }
     return tangential + velocity;
   }

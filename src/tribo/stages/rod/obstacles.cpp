@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/stages/chunks.h"
 #include "tribo/stages/rod/chain.h"
 
@@ -304,7 +305,7 @@ struct HoldVertex {
       one.impulse = carried * n;
       return;
     }
-    const double most = friction * carried, drag = passing * grip, has = sqrt(squared_norm(rubs));
+    const double most = friction_limit(friction, carried), drag = passing * grip, has = sqrt(squared_norm(rubs));
     const Vec3 wanted = rubs - drag * vt;
     const double size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
     if (sweep == Sweep::last) {
@@ -312,8 +313,8 @@ struct HoldVertex {
       one.impulse = carried * n;
     } else if (size > most && !(dot(rubs, vt) > 0)) {
       one.grasp = slides;
-      one.drags = drag * (most / size);
-      one.impulse = carried * n + (most / size) * wanted;
+      one.drags = drag * part_in_cone(size, most);
+      one.impulse = carried * n + part_in_cone(size, most) * wanted;
       if (sweep == Sweep::next && friction * dot(cast<double>(one.yields), wanted) > (unjammed - 1) * size)
         one.follows = one.friction;
     } else {
@@ -324,7 +325,7 @@ struct HoldVertex {
       const double along = speed > 0 ? dot(rubs, vt) / speed : 0;
       const double left = along + sqrt(max(most * most - has * has, 0.0) + along * along);
       if (left < one.drags * speed) one.drags = max(left / speed, drag);
-      if (has > most) one.impulse = carried * n + (most / has) * rubs;
+      if (has > most) one.impulse = carried * n + part_in_cone(has, most) * rubs;
     }
   }
   TRIBO_HD static void release(RodObstacle<Real>& one) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/stages/find_block.h"
 #include "tribo/stages/solid/contact_samples.h"
 
@@ -217,13 +218,14 @@ struct CoupleNode {
       const Real push = reduced * closing;  // eqs 47, 48
       const auto impulse = [&](Real rub) { return speed > Real(0) ? n * push + along * (rub / speed) : n * push; };
       if (printed) {  // eqs 49, 50: each side has a cap of its own
-        const Real rub1 = min(friction[body] * push / m1, speed), rub2 = min(friction[body] * push / m2, speed);
+        const Real limit = friction_limit(friction[body], push);
+        const Real rub1 = min(limit / m1, speed), rub2 = min(limit / m2, speed);
         const Vec<Real, 3> change1 = impulse(rub1 * m1) * (Real(1) / m1);
         v2 = v2 + impulse(rub2 * m2) * (Real(1) / m2);
         for (int k = 0; k < 3; ++k) first.sum[1 + k] -= m1 * change1[k];
         continue;
       }
-      const Vec<Real, 3> P = impulse(min(friction[body] * push, reduced * speed));
+      const Vec<Real, 3> P = impulse(friction_impulse(friction[body], push, reduced * speed));
       v2 = v2 + P * (Real(1) / m2);
       change[Size{patch} * Block::nodes + node] = P * -mobility;
     }
