@@ -10,6 +10,21 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+namespace {
+
+/// Not in load_solids: g++ 12 leaves out some of the roundings there, by what else is in it, and no coefficient should
+/// change the bytes of scenes without.
+template <class Real>
+void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
+  const std::vector<Real> with_colliders(seed.collider_friction.begin(), seed.collider_friction.end());
+  std::vector<Real> with_strands;
+  for (const SolidBody& body : seed.bodies) with_strands.push_back(static_cast<Real>(body.strand_friction));
+  copy_to_device(ex, with_colliders.data(), mesh.collider_friction, static_cast<Index>(with_colliders.size()));
+  copy_to_device(ex, with_strands.data(), mesh.strand_friction, static_cast<Index>(with_strands.size()));
+}
+
+}  // namespace
+
 template <class Real>
 void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed) {
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model.gravity[k]);
@@ -47,6 +62,7 @@ void SolidSystem<Real>::load(Exec& ex, const Model& model, const SolidSeed& seed
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   load_solids(ex, seed, mesh, state);
+  load_friction(ex, seed, mesh);
   if (state.C.used) {  // as particles do: with the gradient of the velocities they begin with
     std::vector<Real> column(seed.x.size(), Real(0));
     for (int k = 0; k < 9; ++k) {
@@ -98,19 +114,20 @@ ImplicitReport SolidSystem<Real>::push(Exec& ex, const TimeSpec& settings, doubl
 }
 
 template <class Real>
-double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt) {
+double SolidSystem<Real>::couple_with(Exec& ex, const GridNodes<Real, 3>& grid, const Array<Real>& friction,
+                                      double dt) {
   contact.begin = &work.v_start;
   list_contacts(ex, mesh, contact_constants, dt, state, contact);
   find_particles(ex, grid, contact.bodies, coupling);
   make_body_fields(ex, mesh, contact_constants, &coupling.found, state, contact);
   face_particles(ex, grid, contact.bodies, coupling);
-  double speed = couple(ex, mesh, contact_constants, grid, dt, contact.bodies, coupling);
+  double speed = couple(ex, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   if (contact_constants.spec.form == ContactSpec::Form::paper) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.
   for (const CouplingPass pass : {CouplingPass::first, CouplingPass::middle}) {
     hand_to_vertices(ex, mesh, contact_constants, coupling.change, pass, state, contact);
     refresh_body_fields(ex, mesh, contact_constants, state, contact);
-    speed = couple(ex, mesh, contact_constants, grid, dt, contact.bodies, coupling);
+    speed = couple(ex, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   }
   hand_to_vertices(ex, mesh, contact_constants, coupling.change, CouplingPass::last, state, contact);
   return speed;
@@ -175,8 +192,8 @@ std::size_t SolidSystem<Real>::bytes() const {
                     state.v.bytes() + state.C.bytes() + state.slip.bytes() + state.listed.bytes() + mesh.tet.bytes() +
                     mesh.inverse_rest.bytes() + mesh.triangle.bytes() + mesh.anchor.bytes() +
                     mesh.sample_weight.bytes();
-  for (const Array<Real>* a :
-       {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass, &mesh.friction})
+  for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass,
+                               &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.vertex_body, &mesh.drive, &mesh.tet_body, &mesh.triangle_tet, &mesh.sample_triangle, &mesh.sample_body,

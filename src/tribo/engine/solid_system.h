@@ -40,9 +40,10 @@ class SolidSystem {
   /// v_lag from the velocities of `begin_solids`; the report of an implicit step.
   ImplicitReport push(Exec& ex, const TimeSpec& settings, double time, double dt);
 
-  /// Bodies at the velocities of `push` meet particles. Changes the velocities of vertices, which the next `push`
-  /// undoes. Returns the largest velocity component it leaves on the grid [m/s].
-  double couple_with(Exec& ex, const GridNodes<Real, 3>& grid, double dt);
+  /// Bodies at the velocities of `push` meet particles, or strands in bulk, each with its `friction` against them.
+  /// Changes the velocities of vertices, which the next `push` undoes. Returns the largest velocity component it leaves
+  /// on the grid [m/s].
+  double couple_with(Exec& ex, const GridNodes<Real, 3>& grid, const Array<Real>& friction, double dt);
   /// Takes back what these have done to velocities, where the step does not come about.
   void undo(Exec& ex);
   /// Contact, and the way of the vertices; `coupled` after the one above.

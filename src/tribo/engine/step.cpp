@@ -70,10 +70,12 @@ struct StepMeshes {
   double meet(const GridNodes<Real, D>* grid, double dt) const {
     double speed = 0;
     if constexpr (D == 3) {
-      if (solid() && grid != nullptr) speed = solids.couple_with(ex, *grid, dt);
+      if (solid() && grid != nullptr) speed = solids.couple_with(ex, *grid, solids.mesh.particle_friction, dt);
       GridAction<Real, 3> bodies;
       if (touch_strands())
-        bodies = [&](const GridNodes<Real, 3>& strands) { return solids.couple_with(ex, strands, dt); };
+        bodies = [&](const GridNodes<Real, 3>& strands) {
+          return solids.couple_with(ex, strands, solids.mesh.strand_friction, dt);
+        };
       if (bulky()) {
         const double met = rods.meet(ex, grid, bodies, dt);
         if (!alone()) speed = std::fmax(speed, met);

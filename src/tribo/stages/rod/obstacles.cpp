@@ -57,7 +57,7 @@ struct FindForced {
     const Vec<Real, 3> moves = vector_at(v, i);
     colliders.each_ahead(vector_at(x, i), moves, dt, Real(0), [&](const Contact<Real, 3>& contact) {
       const Real comes = min(dt * dot(moves - contact.velocity, contact.normal), Real(0));
-      if (!contact.nozzle) deepest = max(deepest, -(contact.distance + comes));
+      if (contact.collider != nozzle) deepest = max(deepest, -(contact.distance + comes));
     });
     return deepest;
   }
@@ -72,7 +72,9 @@ struct FindObstacles {
   const Real* radius;
   const Index *from, *to;              ///< of each strand, see FindForced
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
+  const Index* strand_body;
   typename Colliders<Real, 3>::View colliders;
+  ColliderFriction<Real> friction;
   Real lost, dt;
   bool part;  ///< whether depths are won back
   RodObstacle<Real>* obstacle;
@@ -90,7 +92,7 @@ struct FindObstacles {
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
     colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
-      if (contact.nozzle) return;  // is there for particles
+      if (contact.collider == nozzle) return;  // is there for particles
       const Real gap = contact.distance - r;
       if (gap < -lost) return;
       const Vec<Real, 3> relative = moves - contact.velocity;
@@ -109,7 +111,7 @@ struct FindObstacles {
       one.normal = contact.normal;
       one.velocity = contact.velocity;
       one.least = least;
-      one.friction = contact.friction;
+      one.friction = friction(strand_body[strand], contact);
       one.boundary = static_cast<Index>(contact.boundary);
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
@@ -440,7 +442,8 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   parallel_for(ex, obstacles_label, n,
                FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
                                    mesh.radius.data(), o.from.data(), o.to.data(), mesh.vertex_strand.data(),
-                                   among != nullptr ? among->data() : nullptr, colliders, static_cast<Real>(lost),
+                                   among != nullptr ? among->data() : nullptr, mesh.strand_body.data(), colliders,
+                                   collider_friction(mesh.collider_friction, mesh.bodies), static_cast<Real>(lost),
                                    static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
