@@ -55,6 +55,7 @@ void RodBundle<Real>::load(Exec& ex, double dx, const RodSeed& seed) {
       mass.push_back(static_cast<Real>(seed.mass[static_cast<std::size_t>(i)]));
     }
   }
+  friction_ = seed.particle_friction.value_or(friction_);
   const auto n = static_cast<Index>(id.size());
   state_.count = n;
   if (n == 0) return;

@@ -29,7 +29,7 @@ class RodBundle {
   double wave_speed() const { return wave_speed_; }
   /// Longest step that its stresses allow (experiments_hair default 7) [s].
   double stable_dt() const { return 0.8 * static_cast<double>(constants_.dx) / wave_speed_; }
-  /// Friction against particles: the least of all bodies.
+  /// Friction against particles: that of the scene, or the least of all bodies.
   double friction() const { return friction_; }
   /// xi of eq. 33 in a step: what strands lose of the velocity that the grid does not see.
   double lost_part(double dt) const;

@@ -286,7 +286,7 @@ std::size_t RodSystem<Real>::bytes() const {
                     bundle.scratch_bytes() + obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
                     mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
-                               &mesh.rest_twist, &mesh.friction})
+                               &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
   for (const Array<Index>* a : {&mesh.start, &mesh.buried, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body,
                                 &mesh.driven_vertex, &mesh.drive, &mesh.holds, &mesh.loose})

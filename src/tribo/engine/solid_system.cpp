@@ -11,6 +11,21 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+namespace {
+
+/// Not in load_solids: g++ 12 leaves out some of the roundings there, by what else is in it, and no coefficient should
+/// change the bytes of scenes without.
+template <class Real>
+void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
+  const std::vector<Real> with_colliders(seed.collider_friction.begin(), seed.collider_friction.end());
+  std::vector<Real> with_strands;
+  for (const SolidBody& body : seed.bodies) with_strands.push_back(static_cast<Real>(body.strand_friction));
+  copy_to_device(ex, with_colliders.data(), mesh.collider_friction, static_cast<Index>(with_colliders.size()));
+  copy_to_device(ex, with_strands.data(), mesh.strand_friction, static_cast<Index>(with_strands.size()));
+}
+
+}  // namespace
+
 template <class Real>
 void SolidSystem<Real>::load(const SolidSeed& seed) {
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
@@ -48,6 +63,7 @@ void SolidSystem<Real>::load(const SolidSeed& seed) {
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   load_solids(ex_, seed, mesh, state);
+  load_friction(ex_, seed, mesh);
   if (state.C.used) {  // as particles do: with the gradient of the velocities they begin with
     std::vector<Real> column(seed.x.size(), Real(0));
     for (int k = 0; k < 9; ++k) {
@@ -138,19 +154,20 @@ template <class Real>
 double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) {
   const bool printed = contact_constants.spec.form == ContactSpec::Form::paper;
   if (empty() || (phase == Phase::strands && (printed || !touches_strands))) return 0;
+  const Array<Real>& friction = phase == Phase::particles ? mesh.particle_friction : mesh.strand_friction;
   met_ = true;
   contact.begin = &work.v_start;
   list_contacts(ex_, mesh, contact_constants, dt, state, contact);
   find_particles(ex_, grid, contact.bodies, coupling);
   make_body_fields(ex_, mesh, contact_constants, &coupling.found, state, contact);
   face_particles(ex_, grid, contact.bodies, coupling);
-  double speed = couple(ex_, mesh, contact_constants, grid, dt, contact.bodies, coupling);
+  double speed = couple(ex_, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   if (printed) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.
   for (const CouplingPass pass : {CouplingPass::first, CouplingPass::middle}) {
     hand_to_vertices(ex_, mesh, contact_constants, coupling.change, pass, state, contact);
     refresh_body_fields(ex_, mesh, contact_constants, state, contact);
-    speed = couple(ex_, mesh, contact_constants, grid, dt, contact.bodies, coupling);
+    speed = couple(ex_, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   }
   hand_to_vertices(ex_, mesh, contact_constants, coupling.change, CouplingPass::last, state, contact);
   return speed;
@@ -268,8 +285,8 @@ std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() +
                     slip_start_.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() + mesh.triangle.bytes() +
                     mesh.anchor.bytes() + mesh.sample_weight.bytes();
-  for (const Array<Real>* a :
-       {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass, &mesh.friction})
+  for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass,
+                               &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
   for (const Array<Index>* a :
        {&mesh.vertex_body, &mesh.drive, &mesh.tet_body, &mesh.triangle_tet, &mesh.sample_triangle, &mesh.sample_body,

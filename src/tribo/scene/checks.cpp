@@ -10,6 +10,7 @@
 #include "tribo/colliders/silhouette.h"
 #include "tribo/io/writer.h"
 #include "tribo/scene/expected_tets.h"
+#include "tribo/scene/friction.h"
 #include "tribo/scene/suggest.h"
 
 namespace tribo {
@@ -490,6 +491,7 @@ void check_scene(const Scene& scene, Findings& findings) {
             "/output/formats",
             fmt::format("\"{}\" is for tets, and no object has any; use another format, such as \"vtk\"", writer.name));
     }
+  check_friction(scene, findings);
   const bool takes = !scene.sinks.empty();
   for (std::size_t i = 0; takes && i < scene.objects.size(); ++i)
     if (scene.objects[i].is_updated_lagrangian())

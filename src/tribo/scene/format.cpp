@@ -1,5 +1,6 @@
 #include "tribo/scene/format.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -286,11 +287,11 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       "element_size", "m", above(0), "edge length of tets; by default the grid spacing; tets from a file have theirs");
   solid.element_size = size.value_or(in.grid_spacing() > 0 ? in.grid_spacing() : 1);
   solid.graded = in.flag("graded", "larger tets inside", false);
-  solid.friction =
-      in.number("friction", "1", at_least(0),
-                "Coulomb coefficient; between two bodies the smaller counts, unless the scene's `friction` "
-                "says otherwise; against particles it counts alone, and against a collider the collider's does",
-                0);
+  solid.friction = in.number(
+      "friction", "1", at_least(0),
+      "Coulomb coefficient; between two bodies the smaller counts, against particles and hair it counts alone, "
+      "and against a collider the collider's does, unless the scene's `friction` says otherwise",
+      0);
   solid.restitution =
       in.number("restitution", "1", within(0, 1), "of contact itself; a mesh rebounds elastically without", 0);
   solid.damping = in.open_number(
@@ -471,7 +472,9 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
                             hair.scheme);
   read_rod_material(in, materials, object, hair);
   hair.friction = in.number("friction", "1", at_least(0),
-                            "Coulomb coefficient between strands; against a collider the collider's counts", 0);
+                            "Coulomb coefficient between strands, and against particles; against a collider or a solid "
+                            "theirs counts, unless the scene's `friction` says otherwise",
+                            0);
   hair.keeps_shape =
       in.choice("rest", rests, "what strands are when nothing acts on them", "strands") == std::string("strands");
   Look look;
@@ -517,20 +520,28 @@ void read_contact(ParamReader& in, ContactSpec& contact) {
       in.flag("affine", "collision particles tell the grid how velocity changes around them, too", contact.affine);
 }
 
-/// The index of the object that a key names.
-int read_object_reference(ParamReader& in, const char* key, const char* doc, const std::vector<ObjectSpec>& objects) {
+/// The object or collider that a key names; the index is -1 where there is none.
+Party read_party(ParamReader& in, const char* key, const char* doc, const Scene& scene) {
   const std::string name = in.text(key, doc);
   std::vector<std::string> known;
-  for (const ObjectSpec& object : objects) {
-    if (object.name == name) return static_cast<int>(known.size());
-    known.push_back(object.name);
+  for (std::size_t o = 0; o < scene.objects.size(); ++o) {
+    if (scene.objects[o].name == name) return {.collider = false, .index = static_cast<int>(o)};
+    known.push_back(scene.objects[o].name);
   }
-  if (!in.describing()) {
+  for (std::size_t c = 0; c < scene.colliders.size(); ++c) {
+    if (scene.colliders[c].name == name) return {.collider = true, .index = static_cast<int>(c)};
+    known.push_back(scene.colliders[c].name);
+  }
+  const bool sink =
+      std::any_of(scene.sinks.begin(), scene.sinks.end(), [&](const SinkSpec& s) { return s.name == name; });
+  if (sink) {
+    in.complain(key, "\"" + name + "\" is a sink, which touches nothing; expected an object or a collider");
+  } else if (!in.describing()) {
     std::string hint = did_you_mean(name, known);
     if (hint.empty()) hint = "; there are " + quoted_list(known);
-    in.complain(key, "no object is called \"" + name + "\"" + hint);
+    in.complain(key, "no object or collider is called \"" + name + "\"" + hint);
   }
-  return 0;
+  return {.collider = false, .index = -1};
 }
 
 const std::vector<EnumWord<StrandContactSpec::Form>> impulse_forms{
@@ -569,23 +580,6 @@ void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
                          "part that strands lose, in `blend_time`, of the velocity that the grid does not see",
                          grid.blend);
   grid.blend_time = in.number("blend_time", "s", at_least(0), "0: in every step", grid.blend_time);
-}
-
-/// Coefficients of pairs are those of meshes, or of hair, each given once.
-void check_pair(ParamReader& in, const PairFriction& pair, const Scene& scene) {
-  const auto type = [&](int object) -> std::string {
-    return static_cast<std::size_t>(object) < scene.objects.size() ? scene.objects[static_cast<std::size_t>(object)].type
-                                                                   : "solid";
-  };
-  const bool strands = type(pair.one) == "hair" && type(pair.other) == "hair";
-  for (const auto& [key, object] : {std::pair{"between", pair.one}, std::pair{"and", pair.other}})
-    if (type(object) != "solid" && !strands)
-      in.complain(key,
-                  "is no solid, nor are both hair; against particles the solid's own friction counts, against colliders "
-                  "theirs");
-  for (const PairFriction& other : scene.friction)
-    if ((other.one == pair.one && other.other == pair.other) || (other.one == pair.other && other.other == pair.one))
-      in.complain("coefficient", "this pair is in the list already; leave out one of them");
 }
 
 /// Times between which an emitter or a sink works.
@@ -664,8 +658,9 @@ void read_collider(ParamReader& in, const std::string& index, std::map<std::stri
   read_shape(in, collider.shape, "what material cannot enter");
   collider.inside = in.flag("inside", "material stays inside the shape instead of outside: a container", false);
   collider.boundary = enum_choice(in, "boundary", boundaries, "what happens at the surface", Boundary::separate);
-  collider.friction =
-      in.number("friction", "1", at_least(0), "Coulomb coefficient of the surface; used by \"separate\"", 0);
+  collider.friction = in.number(
+      "friction", "1", at_least(0),
+      "Coulomb coefficient of the surface, unless the scene's `friction` says otherwise; used by \"separate\"", 0);
   Look look;
   look.color = {{0.83, 0.83, 0.82}};
   look.roughness = 0.9;
@@ -777,13 +772,15 @@ void read_format(ParamReader& in, Scene& scene) {
               contact.object("grid", "hair in bulk, on a grid of its own", false,
                              [&](ParamReader& grid) { read_strand_grid(grid, scene.strand_grid); });
             });
-  in.list("friction", "between pairs of objects, where it is not the smaller coefficient of the two", false,
-          [&](ParamReader& entry, const std::string&) {
+  in.list("friction",
+          "of any two that touch, where it is not what they have themselves: a collider's own; a solid's own against "
+          "particles and hair; the smaller one of two solids, or of two objects of hair; the least of all hair against "
+          "particles. Objects that share a grid, as all particles do, have the same against whatever it meets",
+          false, [&](ParamReader& entry, const std::string&) {
             PairFriction pair;
-            pair.one = read_object_reference(entry, "between", "name of an object", scene.objects);
-            pair.other = read_object_reference(entry, "and", "name of another one, or the same", scene.objects);
+            pair.one = read_party(entry, "between", "name of an object or a collider", scene);
+            pair.other = read_party(entry, "and", "name of another one, or of the same object", scene);
             pair.coefficient = entry.number("coefficient", "1", at_least(0), "of Coulomb");
-            if (!entry.describing()) check_pair(entry, pair, scene);
             scene.friction.push_back(pair);
           });
   in.object("output", "what is written", false, [&](ParamReader& output) { read_output(output, scene.output); });

@@ -120,9 +120,17 @@ struct StrandsSpec {
   std::optional<Vec<double, 3>> director;  ///< where sections that are not round are wide, in the object's coordinates
 };
 
-/// Friction between two objects, where it is not the smaller of theirs.
+/// One of two that touch.
+struct Party {
+  bool collider = false;  ///< else an object
+  int index = 0;          ///< into Scene::colliders or Scene::objects
+
+  friend bool operator==(const Party&, const Party&) = default;
+};
+
+/// Friction between two, where it is not what they have themselves; see scene/friction.h.
 struct PairFriction {
-  int one = 0, other = 0;  ///< indices into Scene::objects
+  Party one, other;
   double coefficient = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/mesh/triangle_tree.h"
+#include "tribo/scene/friction.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/hair_making.h"
 #include "tribo/setup/skin_frame.h"
@@ -173,6 +174,20 @@ void warn_of_colliders(const Scene& scene, const RodSeed& seed, std::vector<std:
     }
 }
 
+void set_friction(const Scene& scene, RodSeed& seed) {
+  if (scene.friction.empty()) return;
+  const FrictionTable friction(scene);
+  for (const RodBody& a : seed.bodies) {
+    for (const RodBody& b : seed.bodies)
+      seed.pair_friction.push_back(friction.between({.index = a.object}, {.index = b.object}));
+    if (friction.names_colliders())
+      for (std::size_t c = 0; c < scene.colliders.size(); ++c)
+        seed.collider_friction.push_back(
+            friction.between({.index = a.object}, {.collider = true, .index = static_cast<int>(c)}));
+  }
+  seed.particle_friction = friction.strands_with_particles();
+}
+
 }  // namespace
 
 RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
@@ -211,7 +226,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
       findings.push_back({scene.file, 0, 0, fmt::format("/objects/{}/strands", o), error.what()});
     }
   }
-  for (const PairFriction& pair : scene.friction) seed.friction.push_back({pair.one, pair.other, pair.coefficient});
+  set_friction(scene, seed);
   if (!findings.empty()) throw SceneError(std::move(findings));
   if (all.points.empty()) return seed;
   warn_of_contact(scene, seed, all, warnings);

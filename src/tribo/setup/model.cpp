@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/scene/friction.h"
 #include "tribo/setup/emission.h"
 #include "tribo/setup/sampling.h"
 #include "tribo/transfer/kernels.h"
@@ -42,6 +43,9 @@ Model build_model(const Scene& scene) {
   }
   model.strand_contact = scene.strand_contact;
   model.colliders = scene.colliders;
+  const FrictionTable friction(scene);
+  for (std::size_t c = 0; c < scene.colliders.size(); ++c)
+    model.colliders[c].friction = friction.with_particles({.collider = true, .index = static_cast<int>(c)});
   for (std::size_t o = 0; o < scene.objects.size(); ++o)
     if (scene.objects[o].emission) model.emitters.push_back(emitter_model(scene, static_cast<int>(o)));
   model.sinks = scene.sinks;

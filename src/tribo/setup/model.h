@@ -33,7 +33,7 @@ struct Model {
   RodScheme rod_scheme = RodScheme::implicit;
   Incompressibility incompressibility = Incompressibility::bilateral;  ///< of hair with method mcadams
   StrandContactSpec strand_contact;
-  std::vector<ColliderSpec> colliders;
+  std::vector<ColliderSpec> colliders;  ///< with their friction against particles
   std::vector<EmitterModel> emitters;
   std::vector<SinkSpec> sinks;
 };

@@ -42,12 +42,6 @@ struct RodDrive {
   explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
 };
 
-/// Friction between two objects, where it is not the smaller coefficient of the two.
-struct RodPairFriction {
-  int one = 0, other = 0;  ///< indices into Model::objects
-  double coefficient = 0;
-};
-
 /// Where a root is on a skin: a point of a triangle whose corners are vertices of a hybrid mesh, and a little off it.
 struct SkinRoot {
   Vec<std::int32_t, 3> corner{};
@@ -60,7 +54,11 @@ struct RodSeed {
   std::vector<RodBody> bodies;
   double blend = 0.05;           ///< xi of Han 2019, eq. 33, in `blend_time`
   double blend_time = 1.0 / 24;  ///< [s]; 0: in every step
-  std::vector<RodPairFriction> friction;
+  /// Coulomb coefficients of each pair of bodies, [body * bodies + other]; empty: the smaller one of the two.
+  std::vector<double> pair_friction;
+  /// And of each body with each collider, [body * colliders + collider]; empty: the colliders' own.
+  std::vector<double> collider_friction;
+  std::optional<double> particle_friction;  ///< of strands in bulk; nothing: the least grid_friction of all bodies
   std::vector<std::int32_t> start;  ///< first vertex of each strand, and one past the last vertex
   /// Of each strand, vertices from its root on that begin below the surface of a collider: they are in its follicle,
   /// where no collider acts on them.

@@ -9,6 +9,7 @@
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 #include "tribo/scene/expected_tets.h"
+#include "tribo/scene/friction.h"
 #include "tribo/scene/scene.h"
 #include "tribo/setup/contact_samples.h"
 #include "tribo/setup/initial_motion.h"
@@ -151,7 +152,8 @@ class SolidSampler {
     body.vertices.begin = static_cast<std::int32_t>(seed_.x.size());
     body.tets.begin = static_cast<std::int32_t>(seed_.tets.size());
     body.triangles.begin = static_cast<std::int32_t>(seed_.triangles.size());
-    body.friction = solid.friction;
+    body.friction = friction_.with_particles({.index = o});
+    body.strand_friction = friction_.with_strands({.index = o});
     body.restitution = solid.restitution;
     body.damping = damping_of(solid, material(o), mesh);
     if (solid.grid_damping) {
@@ -238,21 +240,18 @@ class SolidSampler {
   }
 
   void set_friction() {
-    const std::size_t n = seed_.bodies.size();
-    seed_.pair_friction.resize(n * n);
-    for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b) {
-        double& mu = seed_.pair_friction[a * n + b];
-        mu = std::min(seed_.bodies[a].friction, seed_.bodies[b].friction);
-        for (const PairFriction& pair : scene_.friction) {
-          const int one = seed_.bodies[a].object, other = seed_.bodies[b].object;
-          if ((pair.one == one && pair.other == other) || (pair.one == other && pair.other == one))
-            mu = pair.coefficient;
-        }
-      }
+    for (const SolidBody& a : seed_.bodies) {
+      for (const SolidBody& b : seed_.bodies)
+        seed_.pair_friction.push_back(friction_.between({.index = a.object}, {.index = b.object}));
+      if (friction_.names_colliders())
+        for (std::size_t c = 0; c < scene_.colliders.size(); ++c)
+          seed_.collider_friction.push_back(
+              friction_.between({.index = a.object}, {.collider = true, .index = static_cast<int>(c)}));
+    }
   }
 
   const Scene& scene_;
+  FrictionTable friction_{scene_};
   SolidSeed seed_;
   std::vector<Finding> findings_;
 };

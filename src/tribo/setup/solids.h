@@ -30,7 +30,8 @@ struct SolidBody {
   int object = 0;  ///< index into Model::objects
   int material = 0;
   Run vertices, tets, triangles, samples;
-  double friction = 0;      ///< Coulomb coefficient
+  double friction = 0;         ///< Coulomb coefficient against particles
+  double strand_friction = 0;  ///< likewise against hair
   double restitution = 0;   ///< of contact itself; elastic rebound comes from the mesh
   double damping = 0;       ///< eta of Kelvin and Voigt, corotated [Pa s]
   double grid_damping = 0;     ///< nu of RPIC on the damping grid, where it has one
@@ -67,6 +68,8 @@ struct SolidSeed {
   std::vector<Motion> drives;
   /// Coulomb coefficient of each pair of bodies, [body * bodies + other].
   std::vector<double> pair_friction;
+  /// And of each body with each collider, [body * colliders + collider]; empty: the colliders' own.
+  std::vector<double> collider_friction;
   ContactSpec contact;
 };
 

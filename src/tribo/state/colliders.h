@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tribo/colliders/all.h"
+#include "tribo/contact/coulomb.h"
 #include "tribo/exec/backend.h"
 #include "tribo/math/small.h"
 #include "tribo/scene/scene.h"
@@ -19,6 +20,9 @@ namespace tribo::TRIBO_BACKEND {
 /// Cells from a surface within which a grid node counts as on it.
 inline constexpr double contact_slack = 1e-3;
 
+/// In place of a collider's number: an emitter at work, which carries particles and nothing else.
+inline constexpr Index nozzle = -1;
+
 /// The surface of a collider as a grid node meets it.
 template <class Real, int D>
 struct Contact {
@@ -26,8 +30,8 @@ struct Contact {
   Vec<Real, D> velocity;  ///< of the collider's material there [m/s]
   Real friction;
   Boundary boundary;
-  Real distance;  ///< negative beyond the surface [m]
-  bool nozzle;    ///< an emitter at work, which carries particles and nothing else
+  Real distance;   ///< negative beyond the surface [m]
+  Index collider;  ///< its number in the scene, or `nozzle`
 
   /// Velocity after contact, with Coulomb friction |dv_t| <= mu |dv_n| on `separate`.
   TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& v) const {
@@ -38,8 +42,7 @@ struct Contact {
     Vec<Real, D> tangential = relative - vn * normal;
     if (boundary == Boundary::separate && friction > Real(0)) {
       const Real speed = sqrt(squared_norm(tangential));
-      const Real loss = -friction * vn;
-      tangential = tangential * (speed > loss ? Real(1) - loss / speed : Real(0));
+      tangential = tangential * slip_left(speed, friction_limit(friction, -vn));
     }
     return tangential + velocity;
   }
@@ -56,7 +59,8 @@ struct PlacedCollider {
   Vec<Real, D> low, high;         ///< no point outside of these is in contact [m]
   Real friction;
   Boundary boundary;
-  bool inside, nozzle;
+  Index collider;  ///< its number in the scene, or `nozzle`
+  bool inside;
 
   /// Velocity of the collider's material at world point x.
   TRIBO_HD Vec<Real, D> velocity_at(const Vec<Real, D>& x) const {
@@ -79,7 +83,8 @@ struct PlacedCollider {
   TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
     if (!is_near(x, slack)) return;
     shape.each_contact(transpose(rotation) * (x - at), inside, slack, [&](const SurfacePoint<Real, D>& surface) {
-      visit(Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary, surface.distance, nozzle});
+      visit(
+          Contact<Real, D>{rotation * surface.normal, velocity_at(x), friction, boundary, surface.distance, collider});
     });
   }
 
@@ -113,6 +118,23 @@ struct PlacedCollider {
     return x;
   }
 };
+
+/// Friction of bodies with colliders, where a scene gives them that of each pair.
+template <class Real>
+struct ColliderFriction {
+  const Real* of_pairs;  ///< [body * colliders + collider]; null: the colliders' own
+  Index colliders;
+
+  template <int D>
+  TRIBO_HD Real operator()(Index body, const Contact<Real, D>& contact) const {
+    return of_pairs != nullptr ? of_pairs[body * colliders + contact.collider] : contact.friction;
+  }
+};
+template <class Real>
+ColliderFriction<Real> collider_friction(const Array<Real>& of_pairs, Index bodies) {
+  if (of_pairs.size() == 0) return {nullptr, 0};
+  return {of_pairs.data(), static_cast<Index>(of_pairs.size()) / bodies};
+}
 
 /// The inside of an emitter at work: material there moves with the emitter's velocity, while the shape stays.
 struct Nozzle {
@@ -256,16 +278,16 @@ struct CollidersOf<Real, D, std::variant<S...>> {
     if (placed_ && !moving_ && same_nozzles(nozzles)) return view_;
     (std::get<Storage<DeviceForm<Real, S>>>(all).host.clear(), ...);
     for (std::size_t i = 0; i < specs.size(); ++i)
-      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside, false);
-    for (const Nozzle& nozzle : nozzles)
-      add(emitters_[nozzle.emitter], {nozzle.pose, nozzle.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false,
-          true);
+      add(colliders_[i], specs[i].motion.over(time, dt), specs[i].friction, specs[i].boundary, specs[i].inside,
+          static_cast<Index>(i));
+    for (const Nozzle& one : nozzles)
+      add(emitters_[one.emitter], {one.pose, one.velocity, Vec<double, 3>::zero()}, 0, Boundary::sticky, false, nozzle);
     (upload(ex, std::get<Storage<DeviceForm<Real, S>>>(all),
             static_cast<ColliderSpan<Real, D, DeviceForm<Real, S>>&>(view_)),
      ...);
     placed_ = true;
     open_.clear();
-    for (const Nozzle& nozzle : nozzles) open_.push_back(nozzle.emitter);
+    for (const Nozzle& one : nozzles) open_.push_back(one.emitter);
     return view_;
   }
 
@@ -279,7 +301,7 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   }
 
   void add(const Loaded& loaded, const RigidMotion& motion, double friction, Boundary boundary, bool inside,
-           bool nozzle) {
+           Index collider) {
     std::visit(
         [&]<class One>(const One& shape) {
           PlacedCollider<Real, D, One> placed;
@@ -293,7 +315,7 @@ struct CollidersOf<Real, D, std::variant<S...>> {
           placed.friction = static_cast<Real>(friction);
           placed.boundary = boundary;
           placed.inside = inside;
-          placed.nozzle = nozzle;
+          placed.collider = collider;
           set_reach(turned(loaded.bounds, motion.pose.rotation, motion.pose.at), placed);
           std::get<Storage<One>>(all).host.push_back(placed);
         },
@@ -324,7 +346,7 @@ struct CollidersOf<Real, D, std::variant<S...>> {
   /// Emitters themselves do not move.
   bool same_nozzles(const std::vector<Nozzle>& nozzles) const {
     return std::equal(nozzles.begin(), nozzles.end(), open_.begin(), open_.end(),
-                      [](const Nozzle& nozzle, std::size_t emitter) { return nozzle.emitter == emitter; });
+                      [](const Nozzle& one, std::size_t emitter) { return one.emitter == emitter; });
   }
 
   ShapeStore<Real> store_;

@@ -201,7 +201,7 @@ struct ContactNode {
     limit = Real(0);
     Real most = Real(0);
     for (int k = 0; k < count; ++k) {
-      const Real part = held[k] && N[k] > Real(0) ? friction[k] * N[k] : Real(0);
+      const Real part = held[k] ? friction_limit(friction[k], N[k]) : Real(0);
       limit += part;
       if (part > most) {
         most = part;

@@ -82,6 +82,7 @@ struct RodMesh {
   Array<Real> twist_rate;    ///< of joints: 1 / dt_M^2 of theory E.7, for one radian of twist [1/s^2]
   Array<Real> rest_twist;    ///< of joints
   Array<Real> friction;      ///< Coulomb coefficients of pairs of bodies, bodies x bodies
+  Array<Real> collider_friction;  ///< bodies x colliders; empty: the colliders' own
   Array<Index> driven_vertex;
   Array<Index> drive;                ///< of each driven vertex; those that are skinned: -1 less their number
   Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all

@@ -65,7 +65,8 @@ struct SolidMesh {
   Array<Index> sample_corner_start, sample_corner;
   // by body
   Array<Real> friction;      ///< of each pair, [body * bodies + other]
-  Array<Real> own_friction;  ///< of each body, with what is no body
+  Array<Real> collider_friction;  ///< of each body with each collider, [body * colliders + collider]; empty: theirs
+  Array<Real> particle_friction, strand_friction;  ///< of each body, with what it meets on a grid
   Array<Real> restitution;
   Array<Index> kinematic;     ///< 1 or 0
   Array<Index> self_contact;  ///< 1 or 0

@@ -1,5 +1,6 @@
 #include "tribo/stages/rod/couple_particles.h"
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/stages/arena.h"
 #include "tribo/stages/find_block.h"
 #include "tribo/stages/rod/rod.h"
@@ -112,8 +113,7 @@ struct CoupleStrandNode {
     if (!(approach > Real(0))) return Vec<Real, 3>::zero();
     const Vec<Real, 3> along = slip - approach * n;
     const Real speed = sqrt(squared_norm(along));
-    const Real rub = speed > Real(0) ? min(friction * approach / speed, Real(1)) : Real(0);
-    return approach * n + rub * along;
+    return approach * n + slip_taken(speed, friction_limit(friction, approach)) * along;
   }
 };
 

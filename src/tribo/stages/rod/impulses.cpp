@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "tribo/contact/coulomb.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -310,7 +312,7 @@ struct PlainImpulse {
       const Vec<Real, 3> t = (Real(1) / speed) * vt;
       const Real tKt = along(p.K, t);
       const Real stop = tKt > Real(0) ? share * speed / tKt : Real(0);
-      J = J - min(p.friction * jn, stop) * t;
+      J = J - friction_impulse(p.friction, jn, stop) * t;
     }
     impulse[k].J = J;
   }
@@ -342,8 +344,7 @@ struct AccumulatedImpulse {
       const Real tKt = along(p.K, (Real(1) / speed) * vt);
       if (tKt > Real(0)) Jt = Jt - (Real(1) / (tKt * counts.of_strand(p))) * vt;
     }
-    const Real most = p.friction * jn, size = sqrt(squared_norm(Jt));
-    if (size > most && p.friction != p.sticks) Jt = (most / size) * Jt;
+    if (p.friction != p.sticks) Jt = part_in_cone(sqrt(squared_norm(Jt)), friction_limit(p.friction, jn)) * Jt;
     sum.J = (jn - sum.normal) * p.n + (Jt - sum.tangential);
     sum.normal = jn;
     sum.tangential = Jt;

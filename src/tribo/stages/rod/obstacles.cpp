@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/stages/chunks.h"
 #include "tribo/stages/rod/chain.h"
 
@@ -76,7 +77,7 @@ struct FindForced {
     const Vec<Real, 3> moves = vector_at(v, i);
     colliders.each_ahead(vector_at(x, i), moves, dt, radius[i], [&](const Contact<Real, 3>& contact) {
       const Real comes = min(dt * dot(moves - contact.velocity, contact.normal), Real(0));
-      if (!contact.nozzle) deepest = max(deepest, -(contact.distance + comes));
+      if (contact.collider != nozzle) deepest = max(deepest, -(contact.distance + comes));
     });
     return deepest;
   }
@@ -91,7 +92,9 @@ struct FindObstacles {
   const Real* radius;
   const Index *from, *to;              ///< of each strand, see FindForced
   const Index *vertex_strand, *among;  ///< strands with a 1; null: all
+  const Index* strand_body;
   typename Colliders<Real, 3>::View colliders;
+  ColliderFriction<Real> friction;
   Real lost, dt;
   bool part;  ///< whether depths are won back
   RodObstacle<Real>* obstacle;
@@ -109,7 +112,7 @@ struct FindObstacles {
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
     colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
-      if (contact.nozzle) return;  // is there for particles
+      if (contact.collider == nozzle) return;  // is there for particles
       const Real gap = contact.distance - r;
       if (gap < -lost) return;
       const Vec<Real, 3> relative = moves - contact.velocity;
@@ -128,7 +131,7 @@ struct FindObstacles {
       one.normal = contact.normal;
       one.velocity = contact.velocity;
       one.least = least;
-      one.friction = contact.friction;
+      one.friction = friction(strand_body[strand], contact);
       one.boundary = static_cast<Index>(contact.boundary);
       const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
@@ -341,7 +344,7 @@ struct HoldVertex {
       one.impulse = carried * n;
       return;
     }
-    const double most = friction * carried, drag = passing * grip, has = sqrt(squared_norm(rubs));
+    const double most = friction_limit(friction, carried), drag = passing * grip, has = sqrt(squared_norm(rubs));
     const Vec3 wanted = rubs - drag * vt;
     const double size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
     if (sweep == Sweep::last) {
@@ -349,8 +352,8 @@ struct HoldVertex {
       one.impulse = carried * n;
     } else if (size > most && !(dot(rubs, vt) > 0)) {
       one.grasp = slides;
-      one.drags = drag * (most / size);
-      one.impulse = carried * n + (most / size) * wanted;
+      one.drags = drag * part_in_cone(size, most);
+      one.impulse = carried * n + part_in_cone(size, most) * wanted;
       if (sweep == Sweep::next && friction * dot(cast<double>(one.yields), wanted) > (unjammed - 1) * size)
         one.follows = one.friction;
     } else {
@@ -361,7 +364,7 @@ struct HoldVertex {
       const double along = speed > 0 ? dot(rubs, vt) / speed : 0;
       const double left = along + sqrt(max(most * most - has * has, 0.0) + along * along);
       if (left < one.drags * speed) one.drags = max(left / speed, drag);
-      if (has > most) one.impulse = carried * n + (most / has) * rubs;
+      if (has > most) one.impulse = carried * n + part_in_cone(has, most) * rubs;
     }
   }
   TRIBO_HD static void release(RodObstacle<Real>& one) {
@@ -476,7 +479,8 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
   parallel_for(ex, obstacles_label, n,
                FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
                                    mesh.radius.data(), o.from.data(), o.to.data(), mesh.vertex_strand.data(),
-                                   among != nullptr ? among->data() : nullptr, colliders, static_cast<Real>(lost),
+                                   among != nullptr ? among->data() : nullptr, mesh.strand_body.data(), colliders,
+                                   collider_friction(mesh.collider_friction, mesh.bodies), static_cast<Real>(lost),
                                    static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {

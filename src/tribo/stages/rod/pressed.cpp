@@ -1,5 +1,7 @@
 #include "tribo/stages/rod/pressed.h"
 
+#include "tribo/contact/coulomb.h"
+
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
@@ -43,9 +45,8 @@ struct RecallPair {
     const bool presses = normal > Real(0) && p.normal_mass > Real(0);
     mark[k] = presses ? 1 : 0;
     if (!presses) return;
-    Vec<Real, 3> tangential = J - normal * p.n;
-    const Real size = sqrt(squared_norm(tangential)), most = p.friction * normal;
-    if (size > most) tangential = (most / size) * tangential;
+    const Vec<Real, 3> along = J - normal * p.n;
+    const Vec<Real, 3> tangential = part_in_cone(sqrt(squared_norm(along)), friction_limit(p.friction, normal)) * along;
     impulse[k] = {};
     impulse[k].J = normal * p.n + tangential;
     impulse[k].normal = normal;

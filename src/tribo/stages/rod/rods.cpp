@@ -210,16 +210,12 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   const std::vector<Real> rows = rows_of<Real>(seed, groups, numbers);
   copy_to_device(ex, rows.data(), mesh.row, static_cast<Index>(rows.size()));
 
-  std::vector<Real> friction;
-  for (const RodBody& a : seed.bodies)
-    for (const RodBody& b : seed.bodies) {
-      double mu = std::min(a.friction, b.friction);
-      for (const RodPairFriction& pair : seed.friction)
-        if ((pair.one == a.object && pair.other == b.object) || (pair.one == b.object && pair.other == a.object))
-          mu = pair.coefficient;
-      friction.push_back(static_cast<Real>(mu));
-    }
-  copy_to_device(ex, friction.data(), mesh.friction, static_cast<Index>(friction.size()));
+  const std::size_t bodies = seed.bodies.size();
+  send(mesh.friction, bodies * bodies, [&](std::size_t i) {
+    if (!seed.pair_friction.empty()) return seed.pair_friction[i];
+    return std::min(seed.bodies[i / bodies].friction, seed.bodies[i % bodies].friction);
+  });
+  send(mesh.collider_friction, seed.collider_friction.size(), [&](std::size_t i) { return seed.collider_friction[i]; });
   send(mesh.mass, vertices, [&](std::size_t i) { return seed.mass[i]; });
   send(mesh.inverse_mass, vertices, [&](std::size_t i) { return seed.drive[i] < 0 ? 1 / seed.mass[i] : 0.0; });
   send(mesh.radius, vertices, [&](std::size_t i) { return seed.radius[i]; });

@@ -4,9 +4,10 @@ namespace tribo::TRIBO_BACKEND {
 namespace {
 
 /// Of the velocity of a point that meets a collider: the law of bodies with a partner that is kinematic and whose
-/// distance is exact.
+/// distance is exact. `friction` is that of both.
 template <class Real>
-TRIBO_HD Vec<Real, 3> change_by(ContactRule<Real> own, const Contact<Real, 3>& contact, const Vec<Real, 3>& v) {
+TRIBO_HD Vec<Real, 3> change_by(ContactRule<Real> own, Real friction, const Contact<Real, 3>& contact,
+                                const Vec<Real, 3>& v) {
   ContactPartner<Real> partner;
   partner.velocity = contact.velocity;
   partner.share = partner.half = Real(1);
@@ -15,7 +16,7 @@ TRIBO_HD Vec<Real, 3> change_by(ContactRule<Real> own, const Contact<Real, 3>& c
   if (within && contact.boundary == Boundary::sticky) return contact.velocity - v;
   if (within && contact.boundary == Boundary::slip)
     return (-own.excess(contact.distance, dot(v - contact.velocity, n))) * n;
-  own.friction = contact.boundary == Boundary::separate ? contact.friction : Real(0);
+  own.friction = contact.boundary == Boundary::separate ? friction : Real(0);
   Vec<Real, 3> slip = Vec<Real, 3>::zero();  // vertices take all that they ask for: nothing creeps
   return -contact_impulse(own, partner, v, n, contact.distance, slip);
 }
@@ -27,6 +28,7 @@ template <class Real>
 struct TouchColliders {
   SamplesView<Real> samples;
   typename Colliders<Real, 3>::View colliders;
+  ColliderFriction<Real> friction;
   const Index* kinematic;
   const Real* restitution;
   const Real* push;
@@ -53,10 +55,10 @@ struct TouchColliders {
       bool known = false;
       colliders.each_contact(hold ? samples.vertex(samples.x, i) : samples.position(i), rule.rest_gap + rule.dx,
                              [&](const Contact<Real, 3>& contact) {
-                               if (contact.nozzle) return;  // is there for particles
+                               if (contact.collider == nozzle) return;  // is there for particles
                                if (!known) before = moves = hold ? samples.vertex(samples.v, i) : samples.velocity(i);
                                known = true;
-                               const Vec<Real, 3> dv = change_by(own, contact, moves);
+                               const Vec<Real, 3> dv = change_by(own, friction(body, contact), contact, moves);
                                touches = touches || squared_norm(dv) > Real(0);
                                moves += dv;
                              });
@@ -82,6 +84,7 @@ Index touch_colliders(Exec& ex, const SolidMesh<Real>& mesh, const typename Coll
   work.impulse.resize_discard(mesh.samples);
   TouchColliders<Real> touch{samples_of(mesh, state, work),
                              colliders,
+                             collider_friction(mesh.collider_friction, mesh.bodies),
                              mesh.kinematic.data(),
                              mesh.restitution.data(),
                              work.push.data(),

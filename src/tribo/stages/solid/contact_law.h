@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/math/lanes.h"
 #include "tribo/math/small.h"
 
@@ -122,11 +123,11 @@ TRIBO_HD Vec<Real, 3> contact_impulse(const ContactRule<Real>& rule, const Conta
   Vec<Real, 3> P = J * n;
   if (speed > Real(0)) {
     const Real all = partner.half * partner.share * speed;
-    const Real cap = rule.friction * J;
-    P += ((cap < all ? cap : all) / speed) * wanted;
-    if (all > cap) {
+    const Real rub = friction_impulse(rule.friction, J, all);
+    P += (rub / speed) * wanted;
+    if (all > rub) {
       const Real held = partner.half * partner.share * (rule.hold / rule.dt) * sqrt(squared_norm(s));
-      const Real left = held - (all - cap);
+      const Real left = held - (all - rub);
       s = (left > Real(0) ? left / held : Real(0)) * s;
     }
   }

@@ -39,9 +39,8 @@ struct TouchAsPrinted {
     if (vn < Real(0)) {
       const Vec<Real, 3> slip = relative - vn * n;
       const Real speed = sqrt(squared_norm(slip));
-      const Real cap = Real(-2) * friction[a * bodies + a] * vn;
       dv = (Real(2) * vn) * n;
-      if (speed > Real(0)) dv += ((cap < speed ? cap : speed) / speed) * slip;
+      if (speed > Real(0)) dv += (friction_impulse(friction[a * bodies + a], Real(-2) * vn, speed) / speed) * slip;
     }
     touched[i] = vn < Real(0) ? 1 : 0;
     for (int c = 0; c < 3; ++c) impulse[c][order[i]] = row.sum[0] * dv[c];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/contact/coulomb.h"
 #include "tribo/stages/find_block.h"
 #include "tribo/stages/solid/contact_samples.h"
 
@@ -217,13 +218,14 @@ struct CoupleNode {
       const Real push = reduced * closing;  // eqs 47, 48
       const auto impulse = [&](Real rub) { return speed > Real(0) ? n * push + along * (rub / speed) : n * push; };
       if (printed) {  // eqs 49, 50: each side has a cap of its own
-        const Real rub1 = min(friction[body] * push / m1, speed), rub2 = min(friction[body] * push / m2, speed);
+        const Real limit = friction_limit(friction[body], push);
+        const Real rub1 = min(limit / m1, speed), rub2 = min(limit / m2, speed);
         const Vec<Real, 3> change1 = impulse(rub1 * m1) * (Real(1) / m1);
         v2 = v2 + impulse(rub2 * m2) * (Real(1) / m2);
         for (int k = 0; k < 3; ++k) first.sum[1 + k] -= m1 * change1[k];
         continue;
       }
-      const Vec<Real, 3> P = impulse(min(friction[body] * push, reduced * speed));
+      const Vec<Real, 3> P = impulse(friction_impulse(friction[body], push, reduced * speed));
       v2 = v2 + P * (Real(1) / m2);
       change[Size{patch} * Block::nodes + node] = P * -mobility;
     }
@@ -273,28 +275,28 @@ void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real
 }
 
 template <class Real>
-double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
-              double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
+double couple(Exec& ex, const SolidMesh<Real>& mesh, const Array<Real>& friction, const ContactConstants& constants,
+              const GridNodes<Real, 3>& grid, double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   // In three times the time in which gravity moves something by a cell: faster, and what overlaps would bounce, and
   // what lies on sand would knead it and sink.
   const double return_speed = 0.3 * std::sqrt(constants.dx * std::max(constants.gravity, 1.0));
   const CouplingGap<Real> gap{Real(constants.spec.rest_offset), Real(constants.dx / dt), Real(return_speed)};
   const Index nodes = fields.block_count * ContactBlock::nodes;
   work.change.resize_discard(Size{fields.patch_count} * ContactBlock::nodes);
-  parallel_for(ex, "couple", nodes,
-               CoupleNode<Real>{two_grids(grid, fields, work), work.facing.data(), mesh.own_friction.data(),
-                                mesh.kinematic.data(), gap, constants.spec.form == ContactSpec::Form::paper,
-                                work.change.data()});
+  parallel_for(
+      ex, "couple", nodes,
+      CoupleNode<Real>{two_grids(grid, fields, work), work.facing.data(), friction.data(), mesh.kinematic.data(), gap,
+                       constants.spec.form == ContactSpec::Form::paper, work.change.data()});
   return static_cast<double>(
       reduce(ex, "couple", nodes, Real(0), CoupledSpeed<Real>{work.found.data(), grid.nodes}, Larger<Real>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                     \
-  template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                        \
-                               CouplingWorkspace<Real>&);                                                           \
-  template void face_particles(Exec&, const GridNodes<Real, 3>&, ContactFields<Real>&, CouplingWorkspace<Real>&);   \
-  template double couple(Exec&, const SolidMesh<Real>&, const ContactConstants&, const GridNodes<Real, 3>&, double, \
-                         ContactFields<Real>&, CouplingWorkspace<Real>&);
+#define TRIBO_INSTANTIATE(Real)                                                                                   \
+  template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                      \
+                               CouplingWorkspace<Real>&);                                                         \
+  template void face_particles(Exec&, const GridNodes<Real, 3>&, ContactFields<Real>&, CouplingWorkspace<Real>&); \
+  template double couple(Exec&, const SolidMesh<Real>&, const Array<Real>&, const ContactConstants&,              \
+                         const GridNodes<Real, 3>&, double, ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)
 TRIBO_INSTANTIATE(double)
 #undef TRIBO_INSTANTIATE

@@ -32,9 +32,9 @@ void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real
 /// velocities of the particles' grid, and leaves what the bodies get in `work.change`, for `hand_to_vertices`; each
 /// pair keeps its momentum. In the paper's form it changes the velocities of its field as printed, and contact among
 /// bodies reads them from there (eq. 51). Returns the largest velocity component it leaves on the particles' grid
-/// [m/s].
+/// [m/s]. `friction` is that of each body with the particles.
 template <class Real>
-double couple(Exec& ex, const SolidMesh<Real>& mesh, const ContactConstants& constants, const GridNodes<Real, 3>& grid,
-              double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
+double couple(Exec& ex, const SolidMesh<Real>& mesh, const Array<Real>& friction, const ContactConstants& constants,
+              const GridNodes<Real, 3>& grid, double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND
