@@ -6,7 +6,7 @@
 /// The matrix of a strand, in differences of neighbors (experiments_float_strands 3): unknowns are w_i = v_{i-1} - v_i
 /// and are eliminated from the tip to the root. Stiffness acts on differences alone and so never meets a mass, beside
 /// which a float would have no digits left for that. Rows are eliminated as soon as they are known, in double; what is
-/// kept of them, and solves, are Real.
+/// kept of them, and solves, are Real, but for those of held vertices.
 
 namespace tribo::TRIBO_BACKEND {
 
