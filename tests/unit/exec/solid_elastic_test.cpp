@@ -28,9 +28,11 @@ class TestMesh {
                             "damping": )" +
                             std::to_string(damping) + "}]}",
                         "test.json")),
+        model_(build_model(scene_)),
         seed_(sample_solids(scene_)),
-        ex_(1) {
-    system_.load(ex_, build_model(scene_), seed_);
+        ex_(1),
+        system_(ex_, model_) {
+    system_.load(seed_);
   }
 
   const Points& rest() const { return seed_.rest; }
@@ -64,6 +66,7 @@ class TestMesh {
 
  private:
   Scene scene_;
+  Model model_;
   SolidSeed seed_;
   Exec ex_;
   SolidSystem<double> system_;

@@ -396,17 +396,16 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   Cloud<TypeParam> cloud(particles);
   Model model;
   model.dx = Cloud<TypeParam>::dx;
-  Index bad = Workspace<TypeParam, 3>::none;
   int sorts = 0;
-  SolidSystem<TypeParam> no_meshes;
-  VertexParticles<TypeParam> no_vertices;
-  RodSystem<TypeParam> no_strands;
+  Kinds<TypeParam, 3> kinds(cloud.ex, model);  // nothing but particles
+  kinds.particles.constants = cloud.constants;
+  std::swap(kinds.particles.work, cloud.work);
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
-    SolveReport solve;
-    StrandReport strands;
-    advance(cloud.ex, model, cloud.constants, dt, cloud.state, no_meshes, no_vertices, no_strands, cloud.work, bad,
-            solve, strands);
+    StepReport report;
+    std::swap(kinds.particles.state, cloud.state);
+    advance(cloud.ex, model, dt, kinds, report);
+    std::swap(kinds.particles.state, cloud.state);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
     for (Index b = 0; b < cloud.state.bin_count; ++b) {
