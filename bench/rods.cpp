@@ -8,8 +8,8 @@
 
 #include "step_row.h"
 #include "tribo/core/errors.h"
+#include "tribo/matter/strands/hair.h"
 #include "tribo/scene/reader.h"
-#include "tribo/setup/hair.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
 
@@ -28,8 +28,7 @@ Scene crossed_tubes(int strands, const std::string& precision) {
   return parse_scene(
       fmt::format(R"({{"tribo": 1, "fps": 24, "duration": 100, "precision": "{}", "grid": {{"dx": 8e-4}},
                        "time": {{"dt_max": 5e-4, "cfl": 0.6}}, "objects": [{}, {}]}})",
-                  precision,
-                  tube(R"("tips": "clamped", "rotation": {"axis": [0, 0, 1], "degrees": 90})", 0, 0),
+                  precision, tube(R"("tips": "clamped", "rotation": {"axis": [0, 0, 1], "degrees": 90})", 0, 0),
                   tube(R"("roots": "free", "velocity": [0, -1, 0], "rotation": {"axis": [1, 0, 0], "degrees": 90})",
                        2 * radius + 2 * spacing, 1)),
       "bench");

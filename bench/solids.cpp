@@ -8,9 +8,9 @@
 
 #include "step_row.h"
 #include "tribo/core/errors.h"
+#include "tribo/matter/solids/seed.h"
 #include "tribo/scene/reader.h"
 #include "tribo/setup/model.h"
-#include "tribo/setup/solids.h"
 #include "tribo/simulation.h"
 
 namespace tribo {

@@ -29,11 +29,11 @@
 #include "tribo/core/errors.h"
 #include "tribo/exec/gpu_memory.h"
 #include "tribo/io/file.h"
+#include "tribo/matter/solids/contact_samples.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
 #include "tribo/scene/variants.h"
-#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
@@ -213,8 +213,7 @@ struct CheckCommand {
     fmt::print("  objects     {}\n", scene.objects.size());
     for (const ObjectSpec& object : scene.objects) {
       const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
-      fmt::print("    {:<18} {} of {} ({})\n", object.name, object.type, material.name,
-                 name_of(material.law));
+      fmt::print("    {:<18} {} of {} ({})\n", object.name, object.type, material.name, name_of(material.law));
     }
     fmt::print("  colliders   {}\n", scene.colliders.size());
     if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());

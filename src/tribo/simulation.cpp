@@ -10,12 +10,12 @@
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
 #include "tribo/io/writer.h"
-#include "tribo/setup/contact_samples.h"
-#include "tribo/setup/hair.h"
-#include "tribo/setup/mesh_overlaps.h"
+#include "tribo/matter/solids/contact_samples.h"
+#include "tribo/matter/solids/overlaps.h"
+#include "tribo/matter/solids/seed.h"
+#include "tribo/matter/strands/hair.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
-#include "tribo/setup/solids.h"
 
 namespace tribo {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "strand_world.h"
-#include "tribo/engine/rod_bundle.h"
+#include "tribo/matter/strands/stages/bundle.h"
 
 /// \file
 /// Strands with a grid of their own (Han 2019, sec. 5.1, 5.2), without a scene; centimeters and grams.

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "strand_world.h"
-#include "tribo/stages/rod/obstacles.h"
+#include "tribo/matter/strands/contact/obstacles.h"
 
 /// \file
 /// A cord around a fixed drum with weights at its ends, in meters and kilograms.
@@ -29,8 +29,8 @@ struct Capstan {
   double ratio() const { return load * std::exp(friction * angle()); }
 };
 
-/// It starts at rest, stretched as it would be if friction were used everywhere alike, so that nothing bounces. Turns lie side
-/// by side. After a whole turn a cord goes up; a wheel without friction leads it to where its weight can hang.
+/// It starts at rest, stretched as it would be if friction were used everywhere alike, so that nothing bounces. Turns
+/// lie side by side. After a whole turn a cord goes up; a wheel without friction leads it to where its weight can hang.
 template <class Real>
 struct CapstanWorld : ContactWorldOf<Real> {
   static constexpr double drum = 0.05, wheel = 0.02, thickness = 2e-4, light = 0.01, g = 9.81;
@@ -94,8 +94,8 @@ struct CapstanWorld : ContactWorldOf<Real> {
     rod_step(this->ex, this->constants, this->mesh, this->time, dt, this->state, this->work);
     ObstacleHolder<Real> holder(this->ex, this->mesh, colliders_.place(this->ex, specs_, this->time, dt, {}), 0.02, dt,
                                 this->state, this->work, obstacles_);
-    const StrandContactReport report = collide_strands(this->ex, this->rules, this->mesh, dt, this->state, this->work,
-                                                       this->collisions, &holder);
+    const StrandContactReport report =
+        collide_strands(this->ex, this->rules, this->mesh, dt, this->state, this->work, this->collisions, &holder);
     move_rods(this->ex, this->mesh, dt, this->state, this->work);
     this->time += dt;
     this->pairs += report.pairs;

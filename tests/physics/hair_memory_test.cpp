@@ -3,8 +3,8 @@
 
 #include "scene_text.h"
 #include "tribo/engine/engine.h"
+#include "tribo/matter/solids/contact_samples.h"
 #include "tribo/scene/reader.h"
-#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/model.h"
 
 /// \file
@@ -41,15 +41,17 @@ TEST_P(HairMemory, IsForeseen) {
   EXPECT_LT(before, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Scenes, HairMemory,
-    ::testing::Values(Case{"tubes", "han2019/fig15_hair_tubes"},
-                      Case{"double_tubes", "han2019/fig15_hair_tubes", {"/precision=double"}},
-                      Case{"volume", "han2019/fig15_hair_tubes", {"/objects/0/method=mcadams", "/objects/1/method=mcadams"}},
-                      Case{"shaken_ball", "han2019/fig11_hair_ball"}, Case{"curly_ball", "hair/hairy_ball"},
-                      Case{"head", "han2019/fig05_head_of_hair"}, Case{"braid", "han2019/fig03_braid"},
-                      Case{"curves", "hair/curves"}),
-    [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Scenes, HairMemory,
+                         ::testing::Values(Case{"tubes", "han2019/fig15_hair_tubes"},
+                                           Case{"double_tubes", "han2019/fig15_hair_tubes", {"/precision=double"}},
+                                           Case{"volume",
+                                                "han2019/fig15_hair_tubes",
+                                                {"/objects/0/method=mcadams", "/objects/1/method=mcadams"}},
+                                           Case{"shaken_ball", "han2019/fig11_hair_ball"},
+                                           Case{"curly_ball", "hair/hairy_ball"},
+                                           Case{"head", "han2019/fig05_head_of_hair"},
+                                           Case{"braid", "han2019/fig03_braid"}, Case{"curves", "hair/curves"}),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace tribo::test

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bundle_world.h"
-#include "tribo/stages/find_block.h"
+#include "tribo/grid/find_block.h"
 
 /// \file
 /// Strands in bulk on a grid of their own (Han 2019, sec. 5.1, 5.2; theory E.9, E.10; experiments_hair 1 and 2),

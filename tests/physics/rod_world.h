@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
+#include "tribo/matter/strands/seed.h"
+#include "tribo/matter/strands/stages/rod.h"
 #include "tribo/models/all.h"
-#include "tribo/setup/rods.h"
-#include "tribo/stages/rod/rod.h"
 
 /// \file
 /// Strands without a scene: hand-made polylines and the rod stages as they are.

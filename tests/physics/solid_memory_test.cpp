@@ -5,8 +5,8 @@
 
 #include "scene_text.h"
 #include "tribo/engine/engine.h"
+#include "tribo/matter/solids/contact_samples.h"
 #include "tribo/scene/reader.h"
-#include "tribo/setup/contact_samples.h"
 #include "tribo/setup/model.h"
 #include "tribo/simulation.h"
 
@@ -70,8 +70,8 @@ TEST(SolidHeap, MemoryOfManySmallBodiesIsForeseen) {
   }
 }
 
-/// The cubes and the rabbits are out of each other's reach, and contact makes no field of them, which nobody knows before;
-/// nor does what is tangled touch itself.
+/// The cubes and the rabbits are out of each other's reach, and contact makes no field of them, which nobody knows
+/// before; nor does what is tangled touch itself.
 INSTANTIATE_TEST_SUITE_P(Han2019, SolidMemory,
                          ::testing::Values(Case{"fig04_jello_sand", "float"}, Case{"fig07_type_ii", "float"},
                                            Case{"fig09_friction", "float"}, Case{"fig10_inversion", "float", 4},

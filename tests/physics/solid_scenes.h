@@ -5,7 +5,7 @@
 
 #include "scene_text.h"
 #include "tribo/math/svd.h"
-#include "tribo/setup/solids.h"
+#include "tribo/matter/solids/seed.h"
 
 /// \file
 /// Meshes in simulations: their vertices, and what is left of a deformation when rigid motion is taken away.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tribo/math/svd.h"
-#include "tribo/setup/contact_samples.h"
-#include "tribo/stages/solid/contact.h"
+#include "tribo/matter/solids/contact/contact.h"
+#include "tribo/matter/solids/contact_samples.h"
 
 /// \file
 /// Tet bodies in contact without a scene: hand-made meshes, plain explicit elasticity (fixed corotated with corotated
@@ -243,8 +243,7 @@ struct SolidWorld {
   /// A step of elasticity, contact and motion.
   void step(double dt) {
     begin_velocity.resize_discard(state.count);
-    for (int k = 0; k < 3; ++k)
-      std::copy_n(state.v.c[k].data(), state.count, begin_velocity.c[k].data());
+    for (int k = 0; k < 3; ++k) std::copy_n(state.v.c[k].data(), state.count, begin_velocity.c[k].data());
     work.begin = hold ? &begin_velocity : nullptr;
     elastic(dt);
     const auto placed = colliders.place(ex, collider_specs, 0, dt, {});
@@ -386,7 +385,8 @@ struct SolidWorld {
     for (std::size_t b = 0; b < seed.bodies.size(); ++b)
       if (!stuff[b].kinematic)
         each(static_cast<int>(b), [&](std::int32_t p) {
-          if (!held[static_cast<std::size_t>(p)]) set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
+          if (!held[static_cast<std::size_t>(p)])
+            set_velocity(p, v(p) + dt * (gravity + (1 / m(p)) * f[static_cast<std::size_t>(p)]));
         });
   }
 
@@ -441,7 +441,8 @@ struct SolidWorld {
       const SolidBody& body = seed.bodies[b];
       each(static_cast<int>(b), [&](std::int32_t p) {
         vertex_body.push_back(static_cast<Index>(b));
-        inverse_mass[static_cast<std::size_t>(p)] = body.kinematic || held[static_cast<std::size_t>(p)] ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
+        inverse_mass[static_cast<std::size_t>(p)] =
+            body.kinematic || held[static_cast<std::size_t>(p)] ? 0 : 1 / seed.mass[static_cast<std::size_t>(p)];
       });
       kinematic.push_back(body.kinematic ? 1 : 0);
       self_contact.push_back(body.self_contact ? 1 : 0);

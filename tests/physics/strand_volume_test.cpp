@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "strand_world.h"
-#include "tribo/stages/rod/volume.h"
+#include "tribo/matter/strands/stages/volume.h"
 
 /// \file
 /// Hair volume as an incompressible fluid (theory I). Centimeters and grams, as in strand_world.h.

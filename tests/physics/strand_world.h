@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "rod_world.h"
-#include "tribo/stages/rod/collide.h"
+#include "tribo/matter/strands/contact/collide.h"
 
 /// \file
 /// Strands in contact, without a scene or a grid. Lengths are in centimeters and masses in grams, as in

@@ -212,7 +212,7 @@ def test_of_the_test():
         THEORY + "experiments_solids.md": "# Solids\n## Q9 Steps\n",
         BIB: "@article{Han2019, author={Han, Xuchen and Gast, Theodore}, title={A}, year={2019}}\n"
         "@article{Bergou2008, author={Bergou, M.}, title={B}, year={2008}}\n",
-        "src/tribo/stages/grid.cpp": "",
+        "src/tribo/grid/grid.cpp": "",
     }
     bad = [
         ("a.h", "/// (theory E.5)"),
@@ -237,7 +237,7 @@ def test_of_the_test():
         ("scenes/a.json", "// after Hu et al. 2018"),
         ("a.h", "/// (Bergou 2008, 2010)"),
         ("a.cpp", "// see docs/hare.md"),
-        ("docs/a.md", "`stages/gird.cpp`"),
+        ("docs/a.md", "`grid/gird.cpp`"),
         ("docs/a.md", "[here](theory/rod.md)"),
         ("docs/a.md", "[here](theory/rods.md#e4-gradient)"),
         ("docs/a.md", "[here](#nowhere)"),
@@ -257,7 +257,7 @@ def test_of_the_test():
         ("a.h", '/// experiments_hair "Form C", experiments_hair: all of it. On March 2024.'),
         (
             "docs/a.md",
-            "[x](theory/rods.md#e4-gradients) [y](#own) `stages/grid.cpp` [z](https://a.b/c)\n# Own\n`[no](link)`",
+            "[x](theory/rods.md#e4-gradients) [y](#own) `grid/grid.cpp` [z](https://a.b/c)\n# Own\n`[no](link)`",
         ),
         ("a.cpp", "// docs/theory/rods.md, docs/theory/experiments_hair.md; the formulas stand; all formulas"),
     ]

@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "tribo/core/object_sums.h"
 #include "tribo/core/types.h"
-#include "tribo/engine/object_sums.h"
-#include "tribo/engine/solve_report.h"
-#include "tribo/engine/strand_report.h"
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
-#include "tribo/setup/contact_samples.h"
+#include "tribo/linear/solve_report.h"
+#include "tribo/matter/solids/contact_samples.h"
+#include "tribo/matter/solids/seed.h"
+#include "tribo/matter/strands/report.h"
+#include "tribo/matter/strands/seed.h"
 #include "tribo/setup/model.h"
-#include "tribo/setup/rods.h"
-#include "tribo/setup/solids.h"
 
 /// \file
 /// Where plain C++ meets device code: one interface, implemented by every backend from the same sources.

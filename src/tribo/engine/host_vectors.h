@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "tribo/exec/columns.h"
 #include "tribo/io/frame.h"
-#include "tribo/setup/solids.h"
-#include "tribo/state/columns.h"
+#include "tribo/matter/solids/seed.h"
 
 namespace tribo::TRIBO_BACKEND {
 

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "tribo/engine/curve_particles.h"
-#include "tribo/engine/particle_system.h"
-#include "tribo/engine/rod_system.h"
-#include "tribo/engine/solid_system.h"
-#include "tribo/engine/vertex_meshes.h"
+#include "tribo/matter/curves/stages/system.h"
+#include "tribo/matter/particles/stages/system.h"
+#include "tribo/matter/solids/stages/system.h"
+#include "tribo/matter/strands/stages/system.h"
+#include "tribo/matter/vertex_meshes/stages/system.h"
 
 /// \file
 /// The kinds of matter that there are. A new one is a member here and a place in the list.

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tribo/core/errors.h"
-#include "tribo/stages/hash.h"
+#include "tribo/exec/hash.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {

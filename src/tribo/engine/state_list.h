@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tribo/engine/engine.h"
-#include "tribo/state/blocks.h"
-#include "tribo/state/columns.h"
+#include "tribo/exec/columns.h"
+#include "tribo/grid/blocks.h"
 
 /// \file
 /// All that evolves of a kind of matter, item by item in a fixed order: the one list from which its hash, what is saved

@@ -6,7 +6,7 @@
 
 #include "tribo/engine/engine.h"
 #include "tribo/engine/state_list.h"
-#include "tribo/stages/stages.h"
+#include "tribo/grid/stages.h"
 
 namespace tribo::TRIBO_BACKEND {
 

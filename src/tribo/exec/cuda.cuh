@@ -27,7 +27,7 @@ inline constexpr const char* device_name = "cuda";
 /// Particles are sorted every step, so none ever leaves its cell's run and arenas stay as small as they can be.
 inline constexpr int drift_cells = 0;
 
-/// Steps of the common schemes run on a packed copy of the particles (stages/cuda/).
+/// Steps of the common schemes run on a packed copy of the particles (grid/cuda/).
 inline constexpr bool steps_packed = true;
 
 /// One thread handles one particle.

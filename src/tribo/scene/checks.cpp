@@ -9,7 +9,7 @@
 
 #include "tribo/colliders/silhouette.h"
 #include "tribo/io/writer.h"
-#include "tribo/scene/expected_tets.h"
+#include "tribo/matter/solids/expected_tets.h"
 #include "tribo/scene/friction.h"
 #include "tribo/scene/suggest.h"
 
@@ -310,8 +310,9 @@ void check_curves(const Scene& scene, const StrandsSpec& hair, const std::string
     findings.add("/grid/force", fmt::format(fmt::runtime(needs), "force \"mls\"", grid.force));
   const TransferRule<double> rule = std::visit([](const auto& scheme) { return scheme.rule(); }, grid.transfer);
   if ((rule.flip > 0 || rule.poly_degree > 0) && findings.clean("/grid/transfer"))
-    findings.add("/grid/transfer", fmt::format(fmt::runtime(needs), "transfer \"apic\", \"rpic\" or \"pic\"",
-                                               std::visit([](const auto& scheme) { return scheme.name; }, grid.transfer)));
+    findings.add("/grid/transfer",
+                 fmt::format(fmt::runtime(needs), "transfer \"apic\", \"rpic\" or \"pic\"",
+                             std::visit([](const auto& scheme) { return scheme.name; }, grid.transfer)));
   const std::string key = pointer + (hair.on.empty() ? "/skin" : "/on");
   if (!hair.skin.empty() && findings.clean(key))
     findings.add(key, "curves cannot grow on a solid; use `motion`, or method \"hybrid\"");
@@ -368,10 +369,9 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
                  fmt::format("object '{}' would have about {:.3g} segments, more than the {:.2g} there can be; ask for "
                              "fewer strands or longer segments",
                              object.name, count, most));
-  const ObjectSpec& first = *std::find_if(scene.objects.begin(), scene.objects.end(),
-                                          [&](const ObjectSpec& other) {
-                                            return other.strands && other.is_curves() == object.is_curves();
-                                          });
+  const ObjectSpec& first = *std::find_if(scene.objects.begin(), scene.objects.end(), [&](const ObjectSpec& other) {
+    return other.strands && other.is_curves() == object.is_curves();
+  });
   if (object.is_curves()) check_curves(scene, *object.strands, pointer, findings);
   if (first.strands->scheme != object.strands->scheme && findings.clean(pointer + "/scheme"))
     findings.add(
@@ -392,9 +392,10 @@ void check_hair(const Scene& scene, std::size_t index, const std::string& pointe
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(),
                                     [&](const ObjectSpec& other) { return other.name == skin && other.is_hybrid(); });
     if (found == scene.objects.end())
-      findings.add(pointer + "/skin", fmt::format("no object called '{}' is a solid of method \"hybrid\", whose surface "
-                                                  "roots could go with; name one, or use `motion`",
-                                                  skin));
+      findings.add(pointer + "/skin",
+                   fmt::format("no object called '{}' is a solid of method \"hybrid\", whose surface "
+                               "roots could go with; name one, or use `motion`",
+                               skin));
   }
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);
   const double fastest = scene.time.cfl * scene.grid.dx / scene.time.dt_min;

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "tribo/io/writer.h"
+#include "tribo/matter/strands/places.h"
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
-#include "tribo/scene/hair_places.h"
 #include "tribo/scene/json_document.h"
 #include "tribo/scene/presets.h"
 #include "tribo/scene/read_shape.h"
@@ -171,7 +171,8 @@ void read_filling(ParamReader& in, const std::vector<MaterialSpec>* materials, O
   object.look = read_look(in, known ? (*materials)[static_cast<std::size_t>(object.material)].look : Look{});
 }
 
-/// The keyframes of `motion` or the like. False when they are out of order, which is reported, and nothing that Motion takes.
+/// The keyframes of `motion` or the like. False when they are out of order, which is reported, and nothing that Motion
+/// takes.
 bool read_keyframes(ParamReader& in, const char* key, const char* doc, std::vector<Keyframe>& keys) {
   bool in_order = true;
   in.list(key, doc, false, [&](ParamReader& entry, const std::string&) {
@@ -298,25 +299,28 @@ void read_solid(ParamReader& in, const std::vector<MaterialSpec>* materials, Obj
       "damping", "Pa s", at_least(0),
       "viscosity of the mesh against changes of its shape, not against rotation; by default the material's, or where "
       "that is 0 as much as makes it recover from inversion, which slow motion hardly feels");
-  solid.grid_damping = in.open_number(
-      "grid_damping", "1", within(0, 1),
-      "with method \"hybrid\": velocities pass through a grid as fine as the mesh once a step (Han 2019, sec. 4), which "
-      "takes this part of their symmetric gradient; damps more the shorter steps are, and 0 damps too; by default there "
-      "is no such grid");
+  solid.grid_damping = in.open_number("grid_damping", "1", within(0, 1),
+                                      "with method \"hybrid\": velocities pass through a grid as fine as the mesh once "
+                                      "a step (Han 2019, sec. 4), which "
+                                      "takes this part of their symmetric gradient; damps more the shorter steps are, "
+                                      "and 0 damps too; by default there "
+                                      "is no such grid");
   solid.self_contact = in.flag("self_contact", "whether parts of the body touch each other", true);
   read_pins(in, solid);
   solid.start = enum_choice(in, "initial", start_shapes, "how the mesh begins, to see it recover", StartShape::rest);
   if (solid.kinematic) {
-    if (solid.start != StartShape::rest) in.complain("initial", "a kinematic body cannot recover; leave out one of them");
+    if (solid.start != StartShape::rest)
+      in.complain("initial", "a kinematic body cannot recover; leave out one of them");
     if (!solid.pins.empty()) in.complain("pins", "every vertex of a kinematic body is driven already; leave out one");
     if (squared_norm(object.velocity) + squared_norm(object.angular_velocity) > 0)
       in.complain("velocity", "a kinematic body moves by its keyframes; use motion");
   }
   if (!hybrid) {  // what is about the mesh alone may stay where methods are compared
-    const char* const only_hybrid = solid.updated_lagrangian ? "vertices that move with the grid go where it takes them; "
-                                                               "use method \"hybrid\", or a collider"
-                                                             : "only the vertices of a mesh can do that; use method "
-                                                               "\"hybrid\"";
+    const char* const only_hybrid = solid.updated_lagrangian
+                                        ? "vertices that move with the grid go where it takes them; "
+                                          "use method \"hybrid\", or a collider"
+                                        : "only the vertices of a mesh can do that; use method "
+                                          "\"hybrid\"";
     if (solid.kinematic) in.complain("kinematic", only_hybrid);
     if (!solid.pins.empty()) in.complain("pins", only_hybrid);
     if (method == "mpm" && solid.start != StartShape::rest) in.complain("initial", only_hybrid);
@@ -363,15 +367,17 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
                                     "`youngs_modulus` and `density` of their own");
     }
   }
-  rod.density = in.number("density", "kg/m^3", above(0), "by default that of the material, or else of hair", rod.density);
-  rod.youngs_modulus = in.number("youngs_modulus", "Pa", above(0),
-                                 "by default that of the material, or else of hair", rod.youngs_modulus);
+  rod.density =
+      in.number("density", "kg/m^3", above(0), "by default that of the material, or else of hair", rod.density);
+  rod.youngs_modulus = in.number("youngs_modulus", "Pa", above(0), "by default that of the material, or else of hair",
+                                 rod.youngs_modulus);
   rod.poisson_ratio = in.number("poisson_ratio", "1", between(-1, 0.5),
                                 "sets the stiffness against twist; by default that of the material", rod.poisson_ratio);
-  rod.stretch_scale =
-      in.number("stretch_scale", "1", above(0),
-                "factor of the stiffness against stretching: real hair stretches less than can be seen, and a thousandth "
-                "of it takes far fewer steps", rod.stretch_scale);
+  rod.stretch_scale = in.number(
+      "stretch_scale", "1", above(0),
+      "factor of the stiffness against stretching: real hair stretches less than can be seen, and a thousandth "
+      "of it takes far fewer steps",
+      rod.stretch_scale);
   rod.aspect = in.number("aspect", "1", within(0.05, 20),
                          "of elliptic cross-sections of the area that `radius` has: how much wider they are toward "
                          "`director`",
@@ -386,9 +392,9 @@ void read_rod_material(ParamReader& in, const std::vector<MaterialSpec>* materia
   const double usual_damping = hair.scheme == RodScheme::explicit_euler ? 0 : 1e-3;
   rod.bend_damping = in.number("bend_damping", "s", at_least(0),
                                "of bending and twist: this times stiffness times velocity; method \"mpm\" has no "
-                               "damping but the grid's", usual_damping);
-  rod.stretch_damping =
-      in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
+                               "damping but the grid's",
+                               usual_damping);
+  rod.stretch_damping = in.number("stretch_damping", "s", at_least(0), "likewise of stretching", usual_damping);
   rod.drag = in.number("drag", "1/s", at_least(0), "this times mass times velocity: air", rod.drag);
   hair.curve.contact_stiffness =
       in.number("contact_stiffness", "Pa", above(0),
@@ -418,10 +424,9 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   static const std::vector<Choice> rests{{"strands", "as they begin: curls stay"}, {"straight", "straight"}};
   StrandsSpec hair;
   hair.method = enum_choice(in, "method", hair_methods, "how strands are discretized", hair.method);
-  hair.incompressibility =
-      enum_choice(in, "incompressibility", incompressibilities,
-                  "of method `mcadams`: what the volume of hair may do; the same for all of a scene",
-                  hair.incompressibility);
+  hair.incompressibility = enum_choice(
+      in, "incompressibility", incompressibilities,
+      "of method `mcadams`: what the volume of hair may do; the same for all of a scene", hair.incompressibility);
   read_hair_source(in, hair.made);
   object.seed = hair.made.seed;
   hair.clamp_root = in.choice("roots", ends, "the first vertices of strands", "clamped") == std::string("clamped");
@@ -445,7 +450,8 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   if (on_other && !hair.clamp_root)
     in.complain("on", "only clamped roots go with what they grow on; clamp `roots`, or leave it out");
   if (moves && !hair.clamp_root && !hair.clamp_tip)
-    in.complain("motion", "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
+    in.complain("motion",
+                "only clamped ends follow keyframes, and these strands have none; use `at`, or clamp `roots`");
   hair.skin = in.text("skin",
                       "name of a solid, method \"hybrid\", whose surface clamped roots go with, instead of `motion`; "
                       "`on` also takes its "
@@ -458,7 +464,8 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
     in.complain("skin", "only clamped roots go with a skin; clamp `roots`, or leave it out");
   std::vector<Keyframe> tip_keys;
   if (read_keyframes(in, "tip_motion",
-                     "keyframes that clamped tips follow instead, from where they begin; turned about `at`", tip_keys) &&
+                     "keyframes that clamped tips follow instead, from where they begin; turned about `at`",
+                     tip_keys) &&
       !tip_keys.empty())
     hair.tip_motion = Motion(std::move(tip_keys));
   if (hair.tip_motion && !hair.clamp_tip)
@@ -559,10 +566,9 @@ void read_strand_contact(ParamReader& in, StrandContactSpec& contact) {
                               "segments that would still pass through each other get impulses of their own, and where "
                               "that is not enough go on as one piece for the step",
                               contact.fail_safe);
-  contact.count_missed =
-      in.flag("count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
-  contact.count_grid =
-      in.flag("count_grid", "count those that would without any impulse, too", contact.count_grid);
+  contact.count_missed = in.flag(
+      "count_missed", "count segments that pass through each other, also without `fail_safe`", contact.count_missed);
+  contact.count_grid = in.flag("count_grid", "count those that would without any impulse, too", contact.count_grid);
 }
 
 void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
@@ -572,13 +578,14 @@ void read_strand_grid(ParamReader& in, StrandGridSpec& grid) {
                     grid.on);
   grid.friction = in.open_number("friction", "1", at_least(0),
                                  "inside hair that is pressed together; by default that of each object");
-  grid.wave_speed = in.open_number("wave_speed", "m/s", above(0),
-                                   "how stiff hair is in bulk; hair keeps its volume when hit with half that speed, and "
-                                   "steps are shorter the higher it is; by default 2.2 times what things may hit each "
-                                   "other with, by speeds at the start, motions and heights");
-  grid.blend = in.number("blend", "1", within(0, 1),
-                         "part that strands lose, in `blend_time`, of the velocity that the grid does not see",
-                         grid.blend);
+  grid.wave_speed =
+      in.open_number("wave_speed", "m/s", above(0),
+                     "how stiff hair is in bulk; hair keeps its volume when hit with half that speed, and "
+                     "steps are shorter the higher it is; by default 2.2 times what things may hit each "
+                     "other with, by speeds at the start, motions and heights");
+  grid.blend =
+      in.number("blend", "1", within(0, 1),
+                "part that strands lose, in `blend_time`, of the velocity that the grid does not see", grid.blend);
   grid.blend_time = in.number("blend_time", "s", at_least(0), "0: in every step", grid.blend_time);
 }
 
@@ -766,12 +773,11 @@ void read_format(ParamReader& in, Scene& scene) {
   });
   in.object("contact", "how meshes touch each other, and what they touch", false,
             [&](ParamReader& contact) { read_contact(contact, scene.contact); });
-  in.object("strand_contact", "how strands of hair touch each other", false,
-            [&](ParamReader& contact) {
-              read_strand_contact(contact, scene.strand_contact);
-              contact.object("grid", "hair in bulk, on a grid of its own", false,
-                             [&](ParamReader& grid) { read_strand_grid(grid, scene.strand_grid); });
-            });
+  in.object("strand_contact", "how strands of hair touch each other", false, [&](ParamReader& contact) {
+    read_strand_contact(contact, scene.strand_contact);
+    contact.object("grid", "hair in bulk, on a grid of its own", false,
+                   [&](ParamReader& grid) { read_strand_grid(grid, scene.strand_grid); });
+  });
   in.list("friction",
           "of any two that touch, where it is not what they have themselves: a collider's own; a solid's own against "
           "particles and hair; the smaller one of two solids, or of two objects of hair; the least of all hair against "

@@ -9,11 +9,11 @@
 #include "tribo/colliders/all.h"
 #include "tribo/fields/all.h"
 #include "tribo/math/small.h"
+#include "tribo/matter/strands/spec.h"
 #include "tribo/models/any_law.h"
 #include "tribo/models/rod/material.h"
 #include "tribo/models/rod/method.h"
 #include "tribo/scene/contact.h"
-#include "tribo/scene/hair.h"
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
@@ -83,8 +83,8 @@ enum class StartShape { rest, scrambled, plane, line, point, mirrored };
 struct SolidSpec {
   bool updated_lagrangian = false;  ///< vertices are particles, which move with the grid (Jiang 2015); else hybrid
   double element_size = 0;          ///< edge length of tets [m]
-  bool graded = false;      ///< larger tets inside
-  double friction = 0;      ///< Coulomb coefficient
+  bool graded = false;              ///< larger tets inside
+  double friction = 0;              ///< Coulomb coefficient
   double restitution = 0;
   std::optional<double> damping;  ///< eta of Kelvin and Voigt [Pa s]; nothing: by the material, or enough to recover
   std::optional<double> grid_damping;  ///< nu of RPIC, each step; nothing: none at all
@@ -110,13 +110,13 @@ struct StrandsSpec {
   RodScheme scheme = RodScheme::implicit;
   HairMethod method = HairMethod::hybrid;
   Incompressibility incompressibility = Incompressibility::bilateral;  ///< of method mcadams
-  double friction = 0;  ///< Coulomb coefficient between strands
+  double friction = 0;                                                 ///< Coulomb coefficient between strands
   bool clamp_root = true, clamp_tip = false;
-  Motion motion;            ///< of what is clamped; the strands begin where it is at time 0
-  std::string on;           ///< name of the collider or solid that they grow on and go with; empty: none
-  std::string skin;         ///< name of the solid whose surface roots go with; empty: they follow `motion`
+  Motion motion;                     ///< of what is clamped; the strands begin where it is at time 0
+  std::string on;                    ///< name of the collider or solid that they grow on and go with; empty: none
+  std::string skin;                  ///< name of the solid whose surface roots go with; empty: they follow `motion`
   std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
-  bool keeps_shape = true;  ///< curls stay; else strands are straight at rest
+  bool keeps_shape = true;           ///< curls stay; else strands are straight at rest
   std::optional<Vec<double, 3>> director;  ///< where sections that are not round are wide, in the object's coordinates
 };
 

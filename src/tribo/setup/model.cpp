@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/matter/particles/emission.h"
+#include "tribo/matter/particles/sampling.h"
 #include "tribo/scene/friction.h"
-#include "tribo/setup/emission.h"
-#include "tribo/setup/sampling.h"
 #include "tribo/transfer/kernels.h"
 
 namespace tribo {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "tribo/matter/curves/seed.h"
+#include "tribo/matter/solids/seed.h"
 #include "tribo/scene/scene.h"
-#include "tribo/setup/curves.h"
 #include "tribo/setup/emitter.h"
 #include "tribo/setup/initial_motion.h"
-#include "tribo/setup/solids.h"
 #include "tribo/transfer/all.h"
 
 namespace tribo {
@@ -56,8 +56,8 @@ Model build_model(const Scene& scene);
 double expected_particles(const Scene& scene);
 double expected_emission(const Scene& scene);
 
-/// Fills every object's shape with particles, or with tets whose vertices are some. Throws SceneError when an object gets
-/// none.
+/// Fills every object's shape with particles, or with tets whose vertices are some. Throws SceneError when an object
+/// gets none.
 ParticleSeed sample_particles(const Scene& scene);
 
 /// Objects that begin inside colliders by more than half a cell, one sentence each: hardly ever what was meant.

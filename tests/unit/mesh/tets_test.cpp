@@ -10,12 +10,12 @@
 
 #include "make_mesh.h"
 #include "tribo/core/errors.h"
+#include "tribo/matter/solids/tets.h"
 #include "tribo/mesh/stuffing.h"
 #include "tribo/mesh/tet_mesh.h"
 #include "tribo/scene/json_reader.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/read_shape.h"
-#include "tribo/setup/tets.h"
 
 /// \file
 /// Promises: tets fill the shape and nothing else, with a closed boundary on its surface; none is so flat that it ruins

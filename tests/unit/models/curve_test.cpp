@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "strains.h"
-#include "tribo/setup/curves.h"
+#include "tribo/matter/curves/seed.h"
 
 /// \file
 /// The law of curves in the grid (Jiang 2017; theory C): its stress is the derivative of its energy, it does not care

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tribo/matter/strands/hair.h"
 #include "tribo/scene/reader.h"
-#include "tribo/setup/hair.h"
 #include "tribo/setup/model.h"
 
 /// \file

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+
+#include "tribo/matter/curves/stages/curves.h"
+#include "tribo/matter/particles/stages/system.h"
+#include "tribo/matter/strands/stages/system.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// The strands of a simulation that are particles, method "mpm" of hair (Jiang 2017). All that evolves is in the
+/// particles, but for the frames of strands that have any; what else is here of positions and velocities is a copy.
+template <class Real>
+class CurveParticles final : public System<Real, 3> {
+ public:
+  CurveParticles(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
+      : System<Real, 3>(ex, model), strands_(ex, model, no_skin_), particles_(particles) {}
+
+  /// `first_id` is that of its first particle.
+  void load(const CurveSeed& seed, Index first_id);
+  bool empty() const override { return mesh_.vertices == 0; }
+  Index passengers() const override { return mesh_.vertices + mesh_.elements; }
+  bool needs_columns() const override { return !empty(); }
+
+  void each_saved(StateList& list) override;
+  void check(const StateLoader& loader) const override;
+  void loaded() override { follow(); }
+  void bound(const Surroundings& around, StepBound& step) const override;
+  ImplicitReport predict(const StepTry& attempt) override;
+  void finish(const StepTry& attempt, StepReport& report) override;
+  void undo() override;
+
+  double expected_speed() override { return empty() ? 0 : std::max(wave_speed_, strands_.driven_speed()); }
+  void measure(std::vector<ObjectSums>& objects) override;
+  void show(const EngineOptions& options, Frame& frame) const override { strands_.show(options, frame); }
+  void count(EngineCounts& counts) const override;
+  std::string complaint() const override;
+  std::size_t bytes() const override;
+
+ private:
+  using System<Real, 3>::ex_;
+  using System<Real, 3>::model_;
+
+  /// Forces at the present places, and what they mean for the next step.
+  void follow();
+
+  SolidState<Real> no_skin_;
+  RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
+  ParticleSystem<Real, 3>& particles_;
+  CurveMesh<Real> mesh_;
+  CurveWorkspace<Real> work_;
+  double stable_dt_ = 0;
+  double wave_speed_ = 0;  ///< of the quickest waves at rest [m/s]
+  Index bad_ = no_index;   ///< first element that is no longer finite
+  bool pushed_ = false;
+};
+
+}  // namespace tribo::TRIBO_BACKEND

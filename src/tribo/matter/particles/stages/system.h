@@ -1,0 +1,92 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/engine/system.h"
+#include "tribo/matter/particles/emission.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Particles of every material on their grid, what emitters add to them and sinks take.
+template <class Real, int D>
+class ParticleSystem final : public System<Real, D> {
+ public:
+  Constants<Real, D> constants;
+  State<Real, D> state;
+  Workspace<Real, D> work;
+
+  using System<Real, D>::System;
+  void load(const ParticleSeed& seed);
+  bool empty() const override { return state.count == 0; }
+  /// Particles at the start; ids of those that join go on from here.
+  Index seeded() const { return seeded_; }
+
+  void each_saved(StateList& list) override;
+  void check(const StateLoader& loader) const override;
+  void loaded() override;
+
+  /// What is due at the start of a step joins, and what lies in a sink that begins goes.
+  void emit();
+  void bound(const Surroundings& around, StepBound& step) const override;
+  void bound_last(const Surroundings& around, StepBound& step) const override;
+  bool wants_equal_steps() const override { return false; }
+
+  /// Sorts those that `emit` has added, for whoever looks at them before a step does.
+  void list_newcomers();
+
+  /// Sorts and lists what a step needs, once for all its tries. False where there are no particles, and `others`
+  /// instead. With `columns` the step runs on these and not on a packed copy.
+  bool prepare(bool others, bool columns);
+  /// From particles to the grid; `act` there, which may refuse by an infinite speed; and back. Where a node would come
+  /// farther than a cell, or `act` refuses, or an implicit step does not converge, only the grid has changed. After
+  /// `prepare`.
+  struct Outcome {
+    bool taken = false;
+    double speed = 0;  ///< largest velocity component of a node [m/s]
+  };
+  Outcome advance(const StepTry& attempt, const StepColliders<Real, D>& colliders, const GridAction<Real, D>& act,
+                  const std::function<bool(const ImplicitReport&)>& accept);
+  /// What has been taken above, with the speed of the fastest of all kinds, moves.
+  void move(const StepTry& attempt, const StepColliders<Real, D>& colliders, double fastest);
+
+  double speed() const override { return state.speed; }
+  double expected_speed() override;
+  void measure(std::vector<ObjectSums>& objects) override;
+  void show(const EngineOptions&, Frame&) const override {}
+  /// The columns of particles, now or, on a GPU with `later`, when somebody fetches them.
+  void show_columns(RawFrame& raw, bool later);
+  void count(EngineCounts& counts) const override;
+  EngineFlows flows() const;
+  std::string complaint() const override;
+  std::size_t bytes() const override;
+
+ private:
+  using System<Real, D>::ex_;
+  using System<Real, D>::model_;
+
+  void load_laws(const ParticleSeed& seed);
+  void load_emitters();
+  void upload(const ParticleSeed& seed);
+  void emit_layer(std::size_t emitter);
+  void each_flow(StateList& list);
+
+  struct Emitter {
+    Jet<D> jet;
+    Newcomers<Real, D> particle;  ///< what its particles have in common
+    double density;               ///< [kg/m^3]
+    double wave_speed2;           ///< of its material at rest [m^2/s^2]
+    double gave_at = -1;          ///< when particles last came out of it [s]
+  };
+  std::vector<Emitter> emitters_;
+  std::vector<Index> group_;          ///< law of each object
+  std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept
+  std::vector<Real> places_;          ///< theirs
+  Index seeded_ = 0;
+  Index bad_ = no_index;  ///< first particle that is no longer finite
+  bool packed_ = false;   ///< the step runs on the packed copy
+};
+
+/// Those that others have made their own, the last of the `seeded`, must be in a checkpoint.
+void check_passengers(const StateLoader& loader, Index seeded);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tribo/engine/system.h"
+#include "tribo/matter/solids/seed.h"
+#include "tribo/matter/solids/stages/couple.h"
+#include "tribo/matter/solids/stages/grid_damping.h"
+#include "tribo/matter/solids/stages/solid.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// The meshes of a simulation: their state, what they are made of, and scratch memory.
+template <class Real>
+class SolidSystem final : public System<Real, 3> {
+ public:
+  using View = typename Colliders<Real, 3>::View;
+
+  SolidState<Real> state;
+  SolidMesh<Real> mesh;
+  ElasticWorkspace<Real> work;
+  SolidConstants<Real> constants;
+  ContactConstants contact_constants;
+  ContactWorkspace<Real> contact;
+  CouplingWorkspace<Real> coupling;
+  GridDampingWorkspace<Real> grid_damping;
+  ContactCounts contacts;       ///< of the last step
+  Index bad = no_index;         ///< first vertex that is no longer finite
+  bool touches_strands = true;  ///< not where hair grows on one of them, which it would push away from its own roots
+
+  using System<Real, 3>::System;
+  void load(const SolidSeed& seed);
+  bool empty() const override { return mesh.vertices == 0; }
+  /// Largest speed of driven vertices in [time, time + dt] [m/s].
+  double driven_speed(double time, double dt) const;
+
+  void each_saved(StateList& list) override;
+  void loaded() override;
+  void bound(const Surroundings& around, StepBound& step) const override;
+
+  /// Forces and bounds of the next step, from positions and velocities alone.
+  void evaluate();
+  void begin() override;
+  ImplicitReport predict(const StepTry& attempt) override;
+  double meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) override;
+  bool collide(const StepTry& attempt, const View& colliders) override;
+  void finish(const StepTry& attempt, StepReport& report) override;
+  void undo() override;
+
+  double speed() const override { return state.speed; }
+  double expected_speed() override;
+  void measure(std::vector<ObjectSums>& objects) override;
+  /// Boundaries of bodies, and their inside where options ask for it.
+  void show(const EngineOptions& options, Frame& frame) const override;
+  void count(EngineCounts& counts) const override;
+  int object_of(Index vertex) const { return object_at(mesh.body, &SolidBody::vertices, vertex); }
+  std::string complaint() const override;
+  std::size_t bytes() const override;
+
+ private:
+  using System<Real, 3>::ex_;
+  using System<Real, 3>::model_;
+
+  void take_back_contact();
+
+  /// What observers see of a body: its boundary, and the vertices that are on it.
+  struct Skin {
+    std::vector<Index> vertices;
+    std::vector<std::int32_t> triangles;
+  };
+  std::vector<Skin> skins_;
+  std::vector<double> drive_radius_;                      ///< distance of a drive's farthest vertex from its origin [m]
+  double wave_speed_ = 0;                                 ///< of the quickest waves in any body at rest [m/s]
+  bool pushed_ = false, met_ = false, collided_ = false;  ///< what a try has done so far
+  Field<Real, 3> slip_start_;                             ///< of samples, before contact in this try
+};
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tribo/matter/strands/seed.h"
+
+namespace tribo {
+
+struct Scene;
+
+/// How the scene wants the strands of its object `o`.
+StrandRules strand_rules(const Scene& scene, std::size_t o);
+
+/// The strands of all hair of elastic rods at time 0, on `solids` where roots go with one of them. Adds a sentence to
+/// `warnings` for what can be simulated but is hardly meant, such as strands that begin in contact. Throws SceneError
+/// for strands that cannot be made or cannot move.
+RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings);
+
+}  // namespace tribo

@@ -1,0 +1,69 @@
+#include "tribo/matter/strands/places.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/mesh/curvature.h"
+
+namespace tribo {
+namespace {
+
+void grow_on(const Shape<double>& shape, const Motion& motion, ObjectSpec& object) {
+  StrandsSpec& hair = *object.strands;
+  hair.motion = motion;
+  auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
+  if (scalp && !scalp->has_shape) scalp->shape = shape;
+  object.placement = motion.keys().front();
+  object.placement.at = motion.pose(0).at;
+  object.shape = Box<double>{2.0 * expected_half_size(hair.made)};
+}
+
+/// Calls visit(mesh) for the meshes of a shape.
+template <class Visit>
+void each_mesh(const Shape<double>& shape, const Visit& visit) {
+  if (const auto* mesh = std::get_if<Mesh>(&shape)) visit(*mesh);
+  if (const auto* compound = std::get_if<Compound>(&shape))
+    compound->each_shape([&](const SimpleShape& part, const Compound::Placement&) {
+      if (const auto* mesh = std::get_if<Mesh>(&part)) visit(*mesh);
+    });
+}
+
+}  // namespace
+
+void place_hair(Scene& scene) {
+  for (ObjectSpec& object : scene.objects) {
+    if (!object.strands || object.strands->on.empty()) continue;
+    const std::string& name = object.strands->on;
+    for (const ColliderSpec& collider : scene.colliders)
+      if (collider.name == name) grow_on(collider.shape, collider.motion, object);
+    for (const ObjectSpec& solid : scene.objects) {
+      if (solid.name != name || !solid.is_hybrid()) continue;
+      object.strands->skin = name;
+      Keyframe place = solid.placement;
+      place.time = 0;
+      grow_on(solid.shape, Motion({place}), object);
+    }
+  }
+}
+
+void refine_meshes_at_hair(Scene& scene) {
+  double radius = 1e300, segment = 1e300;
+  for (const ObjectSpec& object : scene.objects) {
+    if (!object.strands || object.is_curves()) continue;  // curves meet colliders on the grid
+    radius = std::min(radius, least_radius(object.strands->made));
+    segment = std::min(segment, expected_segment_length(object.strands->made));
+  }
+  if (!(radius > 0 && radius < 1e300 && segment > 0)) return;
+  const auto refine = [&](Mesh mesh) {
+    // Sharper edges than those of nine tenths of the surface are the few that sampling rounds.
+    const double bend = surface_curvature(mesh.solid().mesh, 0.9);
+    const double spacing = bend > 0 ? std::sqrt(8 * radius / bend) : segment;
+    mesh.refine(std::clamp(spacing, segment / 8, segment / 2));
+  };
+  for (const ColliderSpec& collider : scene.colliders) each_mesh(collider.shape, refine);
+  for (const ObjectSpec& object : scene.objects)
+    if (object.strands && !object.is_curves())
+      if (const auto* scalp = std::get_if<ScalpSpec>(&object.strands->made.source)) each_mesh(scalp->shape, refine);
+}
+
+}  // namespace tribo

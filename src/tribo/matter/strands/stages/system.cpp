@@ -1,0 +1,300 @@
+#include "tribo/matter/strands/stages/system.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/engine/host_vectors.h"
+#include "tribo/exec/copy_field.h"
+#include "tribo/grid/confine.h"
+#include "tribo/matter/strands/stages/strand_particles.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+/// How often a step in which strands would pass through each other is tried again with half its length.
+constexpr int most_refusals = 5;
+
+}  // namespace
+
+template <class Real>
+void RodSystem<Real>::load(const RodSeed& seed) {
+  if (seed.x.empty()) return;
+  for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
+  constants.scheme = model_.rod_scheme;
+  constants.drives = seed.drives;
+  static_cast<StrandContactSpec&>(contact_rules) = model_.strand_contact;
+  lost_ = lost_cells * model_.dx;
+  drive_radius_.assign(seed.drives.size(), 0);
+  for (std::size_t i = 0; i < seed.x.size(); ++i) {
+    if (seed.length[i] > 0 && seed.stretch[i] > 0 && i + 1 < seed.x.size())
+      wave_speed_ = std::max(wave_speed_, std::sqrt(seed.stretch[i] * seed.length[i] / seed.mass[i]));
+    if (seed.drive[i] < 0) continue;
+    const auto d = static_cast<std::size_t>(seed.drive[i]);
+    const double distance = std::sqrt(squared_norm(seed.x[i] - seed.drives[d].start.at));
+    drive_radius_[d] = std::max(drive_radius_[d], distance);
+  }
+  for (const RodBody& body : seed.bodies) {
+    std::vector<std::int32_t>& sizes = sizes_.emplace_back();
+    for (auto s = static_cast<std::size_t>(body.strands.begin); s < static_cast<std::size_t>(body.strands.end); ++s)
+      sizes.push_back(seed.start[s + 1] - seed.start[s]);
+    std::vector<Real>& radius = radius_.emplace_back();
+    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i)
+      radius.push_back(static_cast<Real>(seed.radius[i]));
+  }
+  double shortest = 1e300;
+  for (std::size_t s = 0; s + 1 < seed.start.size(); ++s)
+    for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
+      shortest = std::min(shortest, seed.length[i]);
+  load_rods(ex_, seed, mesh, state);
+  bundle.load(ex_, model_.dx, seed);
+  constexpr double segments = 0.25, cells = 0.25;
+  way_ =
+      std::min(segments * shortest, (bundle.empty() ? model_.time.cfl : std::min(model_.time.cfl, cells)) * model_.dx);
+  volume_rules.dx = model_.dx;
+  volume_rules.incompressibility = model_.incompressibility;
+  volume = measure_volume(ex_, volume_rules, mesh, state, volume_work);
+  evaluate();
+}
+
+template <class Real>
+double RodSystem<Real>::driven_speed(double time, double dt) const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    if (constants.drives[d].motion.keys().size() > 1)
+      fastest = std::max(fastest, constants.drives[d].motion.max_speed(time, dt, drive_radius_[d]));
+  return fastest;
+}
+
+template <class Real>
+double RodSystem<Real>::driven_speed() const {
+  double fastest = 0;
+  for (std::size_t d = 0; d < constants.drives.size(); ++d)
+    fastest = std::max(fastest, constants.drives[d].motion.max_speed(drive_radius_[d]));
+  return fastest;
+}
+
+template <class Real>
+void RodSystem<Real>::each_saved(StateList& list) {
+  if (empty()) return;
+  list.derived(state.stable_dt);
+  list.derived(state.speed);
+  double steps[3] = {state.pace, state.calm, state.closing};
+  list.numbers("rod.steps", steps);
+  state.pace = steps[0];
+  state.calm = steps[1];
+  state.closing = steps[2];
+  list.columns(state, state.count);
+  PressedPairs<Real>& pressed = state.pressed;
+  list.items("rod.pressed", pressed.count);
+  list.column("rod.pressed", pressed.segments, pressed.count);
+  list.column("rod.pressed_force", pressed.force, pressed.count);
+  if (!bundle.empty()) bundle.each_saved(list);
+}
+
+template <class Real>
+void RodSystem<Real>::check(const StateLoader& loader) const {
+  if (!bundle.empty()) bundle.check(loader);
+}
+
+template <class Real>
+void RodSystem<Real>::loaded() {
+  if (empty()) return;
+  if (!bundle.empty()) bundle.loaded(ex_);
+  evaluate();
+}
+
+template <class Real>
+void RodSystem<Real>::bound(const Surroundings& around, StepBound& step) const {
+  if (empty()) return;
+  // Nothing but what is near can tell how fast strands are. Of those that fall or go with a head, one beside the
+  // other, only what else they may meet on a grid wants to know, and for that a cell in a step is few enough.
+  constexpr double turn = 0.25, cells = 0.9;
+  if (state.turning > 0) step.at_most(turn / state.turning, "turn");
+  if (state.closing > 0) step.at_most(way_ / state.closing, "contact");
+  if (!bundle.empty()) step.at_most(bundle.stable_dt(), "wave");
+  const double way = cells * model_.dx;
+  if (!alone(around)) step.at_most_way(way, state.speed, this->gravity(), "cfl");
+  if (model_.rod_scheme == RodScheme::explicit_euler && state.stable_dt > 0) step.at_most(state.stable_dt, "elastic");
+  const double driven = driven_speed(around.time, step.dt);
+  if (driven > 0) step.at_most(way / driven, "drive");
+  // No pair of strands makes all others wait: beyond this, what is not resolved passes and is counted.
+  constexpr double shortest_part = 0.125;
+  step.least_for_strands = shortest_part * step.dt;
+  step.at_most(std::max(state.calm, step.least_for_strands), "strands");
+}
+
+/// dt_max by quarter powers of two, and as before where that is four fifths of what is allowed. Stiff modes of the
+/// lossless scheme of rods take energy from every change of dt.
+template <class Real>
+double RodSystem<Real>::paced(double dt) const {
+  if (empty()) return dt;
+  if (state.pace <= dt && dt < 1.25 * state.pace) return state.pace;
+  const double longest = model_.time.dt_max;
+  return longest * std::exp2(0.25 * std::floor(4 * std::log2(dt / longest)));
+}
+
+template <class Real>
+void RodSystem<Real>::begin() {
+  if (empty()) return;
+  begin_rods(ex_, state, work);
+  if (!bundle.empty()) bundle.begin(ex_, state);
+}
+
+/// v_lag (Han 2019, eq. 30). Returns the largest speed, or, of hair that is alone, change of velocity. Roots on a skin
+/// go with its meshes, whose velocities are those of the step.
+template <class Real>
+ImplicitReport RodSystem<Real>::predict(const StepTry& attempt) {
+  ImplicitReport report{.converged = true};
+  if (empty()) return report;
+  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, skin_, attempt.dt, work);
+  rod_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
+  pushed_ = true;
+  report.speed = rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr);
+  return report;
+}
+
+/// Strands in bulk on their grid.
+template <class Real>
+double RodSystem<Real>::exchange(const StepTry& attempt, const GridNodes<Real, 3>* particles,
+                                 const GridAction<Real, 3>& others) {
+  if (bundle.empty()) return 0;
+  double speed = bundle.scatter(ex_, state, attempt.dt);
+  if (particles != nullptr)
+    speed = std::fmax(speed, couple_particles(ex_, bundle.nodes(), *particles, bundle.friction(), bundle.coupling));
+  speed = std::fmax(speed, others(bundle.nodes()));
+  bundle.blend(ex_, mesh, attempt.dt, particles != nullptr, state, work);
+  return alone(attempt.around) ? 0 : speed;
+}
+
+/// With each other and with colliders. The step should be shorter where what touches came from too far, or strands
+/// would still pass through each other, unless it is the last try for these.
+template <class Real>
+bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
+  if (empty()) return true;
+  const double dt = attempt.dt;
+  volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
+  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles);
+  touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
+  contacts_ = holder.held();
+  tangled_ = tangled_ || !touching_.clean;
+  closing_ = std::max(touching_.closing, holder.closing());
+  const bool last = attempt.refused >= most_refusals || dt <= attempt.least_for_strands;
+  // Steps follow what touched in those before, and may be longer than that allows by half.
+  return closing_ * dt <= 1.5 * way_ && (touching_.clean || last);
+}
+
+template <class Real>
+void RodSystem<Real>::undo() {
+  bundle.undo();
+  if (pushed_) copy_field(ex_, "rods", work.v_start, state.count, state.v);
+  pushed_ = false;
+}
+
+template <class Real>
+void RodSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
+  if (empty()) return;
+  report.strands.add({touching_.pairs, touching_.missed_grid.pairs, touching_.missed_pairs.pairs, touching_.tied,
+                      touching_.missed.pairs, touching_.missed.odd, touching_.rounds, 0,
+                      touching_.missed.pairs > 0 ? passage(attempt.around.time) : StrandPassage{}});
+  pushed_ = false;
+  // Also of strands with a knot: begun from nothing, those lost their thickness, and a tangle was tied in every step.
+  keep_pressed(ex_, mesh, attempt.dt, collisions.work, state.pressed);
+  move_rods(ex_, mesh, attempt.dt, state, work);
+  constexpr double forgotten = 0.9;
+  state.closing = std::max(closing_, forgotten * state.closing);
+  evaluate();
+  if (!bundle.empty()) bundle.accept(state.speed * attempt.dt);
+  // What fails costs as much as twenty steps: after it come shorter ones, for a while.
+  constexpr double growth = 1.02, never = 1e3;
+  state.calm = tangled_ ? attempt.dt : std::fmin(growth * state.calm, never);
+  tangled_ = false;
+}
+
+template <class Real>
+StrandPassage RodSystem<Real>::passage(double time) const {
+  StrandPassage passed{.time = time};
+  Crossing<Real> crossing;
+  copy_to_host(ex_, collisions.crossings, &crossing, 1);
+  const Index segments[2] = {crossing.pair.first, crossing.pair.second};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto body = std::find_if(mesh.body.begin(), mesh.body.end(), [&](const RodBody& one) {
+      return segments[side] >= one.vertices.begin && segments[side] < one.vertices.end;
+    });
+    Index strand = 0;
+    copy_to_host(ex_, mesh.vertex_strand, &strand, 1, segments[side]);
+    passed.object[side] = body->object;
+    passed.strand[side] = strand - body->strands.begin;
+  }
+  for (int k = 0; k < 3; ++k) {
+    Real x = 0;
+    copy_to_host(ex_, state.x.c[k], &x, 1, segments[0]);
+    passed.at[static_cast<std::size_t>(k)] = static_cast<double>(x);
+  }
+  return passed;
+}
+
+template <class Real>
+double RodSystem<Real>::expected_speed() {
+  return std::max({state.speed, wave_speed_, driven_speed(), bundle.wave_speed()});
+}
+
+template <class Real>
+void RodSystem<Real>::measure(std::vector<ObjectSums>& objects) {
+  if (empty()) return;
+  const std::vector<ObjectSums> of_bodies = measure_rods(ex_, constants, mesh, state);
+  for (std::size_t b = 0; b < of_bodies.size(); ++b)
+    objects[static_cast<std::size_t>(mesh.body[b].object)].add(of_bodies[b]);
+}
+
+template <class Real>
+void RodSystem<Real>::show(const EngineOptions&, Frame& frame) const {
+  if (empty()) return;
+  const HostVectors<Real> x(ex_, state.x, mesh.vertices), v(ex_, state.v, mesh.vertices);
+  for (std::size_t b = 0; b < mesh.body.size(); ++b) {
+    const RodBody& body = mesh.body[b];
+    frame.curves.push_back({this->object(body.object).name, x.column("x", body.vertices), v.column("v", body.vertices),
+                            make_array<std::int32_t>("sizes", 1, sizes_[b]),
+                            make_array<Real>("radius", 1, radius_[b])});
+  }
+}
+
+template <class Real>
+void RodSystem<Real>::count(EngineCounts& counts) const {
+  counts.strands += mesh.strands;
+  counts.segments += std::int64_t{mesh.vertices} - mesh.strands;
+  counts.contacts += std::int64_t{contacts_} + touching_.pairs;
+}
+
+template <class Real>
+std::string RodSystem<Real>::complaint() const {
+  if (bad_ == no_index) return {};
+  Index strand = 0, first = 0;
+  copy_to_host(ex_, mesh.vertex_strand, &strand, 1, bad_);
+  copy_to_host(ex_, mesh.start, &first, 1, strand);
+  const int object = object_of(bad_);
+  for (const RodBody& body : mesh.body)
+    if (body.object == object) strand -= body.strands.begin;
+  return "vertex " + std::to_string(bad_ - first) + " of strand " + std::to_string(strand) + " of object '" +
+         this->object(object).name +
+         "' is no longer finite; likely cause: the time step is too long for strands that fold or collapse under this "
+         "load; lower time.dt_max, raise bend_damping or stretch_damping, or use longer segments";
+}
+
+template <class Real>
+std::size_t RodSystem<Real>::bytes() const {
+  std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
+                    bundle.scratch_bytes() + obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
+                    mesh.anchor.bytes() + mesh.anchor_director.bytes();
+  for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
+                               &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
+    sum += a->bytes();
+  for (const Array<Index>* a : {&mesh.start, &mesh.buried, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body,
+                                &mesh.driven_vertex, &mesh.drive, &mesh.holds, &mesh.loose})
+    sum += a->bytes();
+  return sum;
+}
+
+template class RodSystem<float>;
+template class RodSystem<double>;
+
+}  // namespace tribo::TRIBO_BACKEND

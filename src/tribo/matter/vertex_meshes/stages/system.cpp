@@ -1,0 +1,75 @@
+#include "tribo/matter/vertex_meshes/stages/system.h"
+
+#include "tribo/core/errors.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+template <class Real>
+void VertexMeshes<Real>::load(const SolidSeed& seed, Index first_id) {
+  first_id_ = first_id;
+  meshes_.load(seed);
+  meshes_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
+  follow();
+}
+
+template <class Real>
+void VertexMeshes<Real>::check(const StateLoader& loader) const {
+  if (!empty()) check_passengers(loader, particles_.seeded());
+}
+
+template <class Real>
+void VertexMeshes<Real>::bound(const Surroundings&, StepBound& step) const {
+  if (!empty()) step.at_most(meshes_.state.stable_dt, "elastic");
+}
+
+template <class Real>
+void VertexMeshes<Real>::follow() {
+  pushed_ = false;
+  if (empty()) return;
+  take_vertices(ex_, particles_.state, particles_.work, first_id_, meshes_.state);
+  meshes_.bad = evaluate_elastic(ex_, meshes_.constants, meshes_.mesh, false, meshes_.state, meshes_.work);
+  begin_solids(ex_, meshes_.state, meshes_.work);
+}
+
+/// v + dt f/m to the particles, from the velocities of the last `follow`: also when a step is taken again.
+template <class Real>
+ImplicitReport VertexMeshes<Real>::predict(const StepTry& attempt) {
+  if (empty()) return {.converged = true};
+  elastic_step(ex_, meshes_.constants, meshes_.mesh, attempt.around.time, attempt.dt, meshes_.state, meshes_.work);
+  give_velocities(ex_, meshes_.state.v, first_id_, meshes_.mesh.vertices, particles_.state, particles_.work);
+  pushed_ = true;
+  return {.converged = true};
+}
+
+template <class Real>
+void VertexMeshes<Real>::finish(const StepTry&, StepReport&) {
+  follow();
+}
+
+template <class Real>
+void VertexMeshes<Real>::undo() {
+  if (pushed_)
+    give_velocities(ex_, meshes_.work.v_start, first_id_, meshes_.mesh.vertices, particles_.state, particles_.work);
+  pushed_ = false;
+}
+
+/// All but the energy of their tets has been counted with the particles.
+template <class Real>
+void VertexMeshes<Real>::measure(std::vector<ObjectSums>& objects) {
+  if (empty()) return;
+  const std::vector<ObjectSums> of_bodies = measure_solids(ex_, meshes_.constants, meshes_.mesh, meshes_.state);
+  for (std::size_t b = 0; b < of_bodies.size(); ++b)
+    objects[static_cast<std::size_t>(meshes_.mesh.body[b].object)].elastic += of_bodies[b].elastic;
+}
+
+template <class Real>
+void VertexMeshes<Real>::count(EngineCounts& counts) const {
+  counts.particles -= passengers();
+  counts.vertices += meshes_.mesh.vertices;
+  counts.tets += meshes_.mesh.tets;
+}
+
+template class VertexMeshes<float>;
+template class VertexMeshes<double>;
+
+}  // namespace tribo::TRIBO_BACKEND

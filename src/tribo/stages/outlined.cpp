@@ -1,5 +1,0 @@
-#include "tribo/stages/outlined.h"
-
-#if !defined(TRIBO_BACKEND_CUDA)
-TRIBO_OUTLINED_ALL()
-#endif
