@@ -85,14 +85,16 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   double per_block = 2 * nodes * pack;          // a block of particles has about two of the grid
   const double sorting = 2 * 8 + 3 * 4 + real;  // keys and order in two copies, flags, a spare column
   const double arena = std::pow(model.kernel_nodes + (cuda ? 3.0 : 5.0), D);
+  double counters = 0;  // of a block of packed particles
   if (cuda && !model.time.implicit) {
     const double records = D == 3 ? 8 : 5;                    // of four numbers, packed for kernels
     const double copy = records * pack + (2 + modes) * real;  // and history, and PolyPIC's modes
     const bool sorts_again = !model.emitters.empty() || !model.sinks.empty();
     per_particle += 2 * copy + 2 * 4 + 4 + 1 + (sorts_again ? sorting : 0);  // two copies, id and object, order, key
-    per_block += arena * pack + 2 * std::pow(6.0, D) * 4                     // sums; two counters for cells in reach
-                 + std::pow(3.0, D) * 4                                      // numbers of neighbors
-                 + 2 * nodes * 4;                                            // where cells begin, in two copies
+    counters = 2 * std::pow(6.0, D) * 4  // two for each of the cells in reach
+               + std::pow(3.0, D) * 4    // numbers of neighbors
+               + 2 * nodes * 4;          // where cells begin, in two copies
+    per_block += arena * pack + counters;
   } else {
     per_particle += sorting;
     per_block += arena * pack;
@@ -146,7 +148,7 @@ double estimated_bytes(const EngineOptions& options, const Model& model, double 
   const double strands = meshes.segments * per_segment + meshes.grid_segments * per_grid_segment +
                          meshes.strand_blocks * per_strand_block + meshes.volume_cells * per_volume_cell +
                          meshes.curve_segments * per_curve +
-                         meshes.curve_blocks * 1.1 * (strand_arena + reached * 64) * pack;
+                         meshes.curve_blocks * 1.1 * ((strand_arena + reached * 64) * pack + counters);
   return particles * per_particle + blocks * per_block + meshes.tets * per_tet + meshes.samples * per_sample +
          meshes.surface_cells * per_surface_cell + meshes.bodies * per_body + strands;
 }
