@@ -13,11 +13,12 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 class CurveParticles final : public System<Real, 3> {
  public:
-  CurveParticles(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
-      : System<Real, 3>(ex, model), strands_(ex, model, no_skin_), particles_(particles) {}
+  CurveParticles(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model),
+        strands_(ex, model, others),
+        particles_(others.template of<ParticleSystem<Real, 3>>()) {}
 
-  /// `first_id` is that of its first particle.
-  void load(const CurveSeed& seed, Index first_id);
+  void load(const Seeds& seeds) override;
   bool empty() const override { return mesh_.vertices == 0; }
   Index passengers() const override { return mesh_.vertices + mesh_.elements; }
 
@@ -47,7 +48,6 @@ class CurveParticles final : public System<Real, 3> {
   /// When particles have moved, before they are sorted.
   void land();
 
-  SolidState<Real> no_skin_;
   RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
   ParticleSystem<Real, 3>& particles_;
   CurveMesh<Real> mesh_;

@@ -6,6 +6,7 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/engine/host_vectors.h"
 #include "tribo/exec/copy_field.h"
+#include "tribo/matter/strands/seed.h"
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 
@@ -27,7 +28,14 @@ void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
 }  // namespace
 
 template <class Real>
-void SolidSystem<Real>::load(const SolidSeed& seed) {
+void SolidSystem<Real>::load(const Seeds& seeds) {
+  load_meshes(seeds.of<SolidSeed>());
+  touches_strands = seeds.of<RodSeed>().skin.empty();
+  if (!empty()) evaluate();
+}
+
+template <class Real>
+void SolidSystem<Real>::load_meshes(const SolidSeed& seed) {
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
   constants.drives = seed.drives;
   for (const SolidBody& body : seed.bodies) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/solids/stages/system.h"
 #include "tribo/matter/strands/contact/collide.h"
 #include "tribo/matter/strands/contact/obstacles.h"
 #include "tribo/matter/strands/seed.h"
@@ -31,9 +32,10 @@ class RodSystem final : public System<Real, 3> {
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
 
-  /// `skin` has the meshes that roots may be on.
-  RodSystem(Exec& ex, const Model& model, const SolidState<Real>& skin) : System<Real, 3>(ex, model), skin_(skin) {}
-  void load(const RodSeed& seed);
+  RodSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model), skin_(others.template of<SolidSystem<Real>>().state) {}
+  void load(const Seeds& seeds) override { load_strands(seeds.of<RodSeed>()); }
+  void load_strands(const RodSeed& seed);
   bool empty() const override { return mesh.vertices == 0; }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
@@ -75,7 +77,7 @@ class RodSystem final : public System<Real, 3> {
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
 
-  const SolidState<Real>& skin_;
+  const SolidState<Real>& skin_;                  ///< the meshes that roots may be on
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]

@@ -5,9 +5,11 @@
 namespace tribo::TRIBO_BACKEND {
 
 template <class Real>
-void VertexMeshes<Real>::load(const SolidSeed& seed, Index first_id) {
-  meshes_.load(seed);
-  if (!empty()) ids_ = {particles_.group_of(seed.bodies[0].object), first_id, meshes_.mesh.vertices};
+void VertexMeshes<Real>::load(const Seeds& seeds) {
+  const VertexMeshSeed& seed = seeds.of<VertexMeshSeed>();
+  meshes_.load_meshes(seed.meshes);
+  if (!empty())
+    ids_ = {particles_.group_of(seed.meshes.bodies[0].object), seed.first_particle, meshes_.mesh.vertices};
   meshes_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
   follow();
 }
