@@ -155,5 +155,33 @@ TEST(HairSqueeze, RootsLedThroughAFloorComeBack) {
   }
 }
 
+/// Promise: fur that its body presses into a corner of a box comes back as it was, whatever became of it there. At rest
+/// it holds less than its weight times its length, of which one folded joint alone holds a hundred times as much, and
+/// no segment stays short: what has collapsed must not be best off so.
+TEST(HairSqueeze, FurPressedIntoACornerComesBack) {
+  constexpr double length = 0.03;
+  for (const char* precision : {"float", "double"}) {
+    Simulation simulation = simulate(fmt::format(
+        R"({{"tribo": 1, "fps": 20, "duration": 1, "grid": {{"dx": 0.01}}, "precision": "{}",
+             "objects": [{{"name": "fur", "type": "hair", "radius": 2e-4, "segments": 20, "friction": 0.3,
+               "youngs_modulus": 1e8, "on": "ball",
+               "strands": {{"scalp": {{"count": 40, "length": {}, "spread": 10}}}}}}],
+             "colliders": [
+               {{"name": "ball", "shape": {{"sphere": 0.03}}, "friction": 0.3, "motion": [
+                 {{"time": 0}}, {{"time": 0.15, "at": [-0.06, -0.06, -0.06]}}, {{"time": 0.3}}]}},
+               {{"shape": {{"box": [0.16, 0.16, 0.16]}}, "inside": true, "friction": 0.3}}]}})",
+        precision, length));
+    const double rest = norm(state_column(simulation, "rod.x")[1] - state_column(simulation, "rod.x")[0]);
+    for (int frame = 0; frame < 10; ++frame) simulation.advance_frame();
+    const ObjectSums fur = simulation.measure()[0];
+    EXPECT_LT(fur.elastic, fur.mass * 9.81 * length) << precision;
+    const Points x = state_column(simulation, "rod.x");
+    double shortest = rest;
+    for (std::size_t i = 0; i + 1 < x.size(); ++i)
+      if ((i + 1) % 21 != 0) shortest = std::min(shortest, norm(x[i + 1] - x[i]));
+    EXPECT_GT(shortest, 0.9 * rest) << precision;
+  }
+}
+
 }  // namespace
 }  // namespace tribo::test

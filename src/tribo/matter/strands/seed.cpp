@@ -197,6 +197,7 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
   body.object = rules.object;
   body.method = rules.method;
   body.friction = rules.friction;
+  body.stretch_scale = rules.material.stretch_scale;
   body.bend_damping = rules.material.bend_damping;
   body.stretch_damping = rules.material.stretch_damping;
   body.drag = rules.material.drag;

@@ -26,7 +26,7 @@ struct RodBody {
   double friction = 0;       ///< Coulomb coefficient
   double grid_friction = 0;  ///< c_F of Han 2019, sec. 3.2: of strands in bulk
   double wave_speed = 0;     ///< c of strands in bulk, matter/strands/stages/bundle.h [m/s]; 0: no contact on the grid
-  double bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
+  double stretch_scale = 1, bend_damping = 0, stretch_damping = 0, drag = 0;  ///< RodMaterial
   /// Whether frames matter: sections that are not round, curls, or ends held so that twist cannot leave. Without, twist
   /// has no energy at equilibrium and nothing of it is computed (theory E.5).
   bool twisted = false;

@@ -16,8 +16,9 @@ TRIBO_HD Vec<T, 3> select(const mask_t<T>& m, const Vec<T, 3>& a, const Vec<T, 3
   return {{select(m, a[0], b[0]), select(m, a[1], b[1]), select(m, a[2], b[2])}};
 }
 
-/// An edge's direction and length. Below `least` it is taken for that long, with a direction shorter than one: forces
-/// stay finite where an edge collapses, and lanes without a strand have the direction zero.
+/// An edge's direction and length, and its lever: that of moments is no shorter than `least`, so that forces stay
+/// finite where an edge collapses. Its direction is a unit vector even so, or without bending it would be best off with
+/// no length at all. Lanes without a strand have the direction zero.
 template <class T>
 struct RodEdge {
   Vec<T, 3> t;
@@ -27,8 +28,10 @@ struct RodEdge {
   TRIBO_HD explicit RodEdge(const Vec<T, 3>& e, const T& least = T(scalar_of<T>(1e-15))) {
     const T square = squared_norm(e);
     length = sqrt(square);
-    inverse = T(scalar_of<T>(1)) / max(length, least);
-    t = inverse * e;
+    const T one(scalar_of<T>(1)), unit = one / max(length, T(scalar_of<T>(1e-15)));
+    t = unit * e;
+    inverse = unit;
+    if (any(length < least)) inverse = one / max(length, least);
   }
 };
 

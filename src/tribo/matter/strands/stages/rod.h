@@ -32,6 +32,12 @@ struct RodConstants {
   std::vector<RodDrive> drives;
 };
 
+/// How many times as stiff a crushed segment is, see StretchLaw. Explicit steps are as long as stiffness lets them be,
+/// and have the same at any length.
+inline double crushed_stiffness(const RodBody& body, RodScheme scheme) {
+  return scheme != RodScheme::explicit_euler && body.stretch_scale < 1 ? 1 / body.stretch_scale : 1;
+}
+
 /// How much of each stiffness goes into the matrix, and how much of it times velocity to the right-hand side; of one
 /// body.
 template <class Real>
@@ -39,6 +45,7 @@ struct RodWeights {
   Real stretch, stretch_rate;
   Real bend, bend_rate;
   Real drag, drag_rate;  ///< times mass
+  Real crushed;          ///< `crushed_stiffness`
 };
 
 /// A strand's answer to impulses at the ends of one segment: in-band blocks of A^-1 (default 3). Zero for what is held.

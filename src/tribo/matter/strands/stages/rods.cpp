@@ -5,6 +5,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/matter/strands/stages/frames.h"
+#include "tribo/matter/strands/stages/stretch.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -106,7 +107,8 @@ struct SumStrand {
   const Real* mass;
   FieldView<const Real, 3> x, tail, v, director;
   const Real* twist;
-  ObjectSums* out;  ///< of strands
+  const double* crushed;  ///< of bodies, `crushed_stiffness`
+  ObjectSums* out;        ///< of strands
 
   TRIBO_HD double constant(const RodGroup& group, Index lane, Index row, RodRow which, int k = 0) const {
     return static_cast<double>(rows[row_place<Real>(group.first_row + row, lane, static_cast<int>(RodRow::count),
@@ -130,8 +132,9 @@ struct SumStrand {
       sums.add(m, position, velocity);
       if (row + 1 == count) break;
       after = RodEdge<double>((at(x, i + 1) - at(x, i)) + (at(tail, i + 1) - at(tail, i)));
-      const double stretch = after.length - constant(group, lane, row, RodRow::length);
-      sums.elastic += 0.5 * constant(group, lane, row, RodRow::stretch) * stretch * stretch;
+      sums.elastic +=
+          StretchLaw<double>::energy(constant(group, lane, row, RodRow::stretch),
+                                     constant(group, lane, row, RodRow::length), after.length, crushed[group.body]);
       if (row > 0) sums.elastic += joint_energy(group, lane, row, i, RodJoint<double>(before, after));
       before = after;
     }
@@ -274,12 +277,16 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
 template <class Real>
 std::vector<ObjectSums> measure_rods(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh,
                                      const RodState<Real>& state) {
+  std::vector<double> crushed;
+  for (const RodBody& body : mesh.body) crushed.push_back(crushed_stiffness(body, constants.scheme));
+  Array<double> crushed_there;
+  copy_to_device(ex, crushed.data(), crushed_there, static_cast<Index>(crushed.size()));
   Array<ObjectSums> device;
   device.resize_discard(mesh.strands);
-  parallel_for(
-      ex, "measure", mesh.groups * group_width<Real>,
-      SumStrand<Real>{mesh.group.data(), mesh.start.data(), mesh.row.data(), mesh.mass.data(), view(state.x),
-                      view(state.x_tail), view(state.v), view(state.director), state.twist.c[0].data(), device.data()});
+  parallel_for(ex, "measure", mesh.groups * group_width<Real>,
+               SumStrand<Real>{mesh.group.data(), mesh.start.data(), mesh.row.data(), mesh.mass.data(), view(state.x),
+                               view(state.x_tail), view(state.v), view(state.director), state.twist.c[0].data(),
+                               crushed_there.data(), device.data()});
   std::vector<ObjectSums> strands(static_cast<std::size_t>(mesh.strands)), sums(mesh.body.size());
   copy_to_host(ex, device, strands.data(), mesh.strands);
   for (std::size_t b = 0; b < mesh.body.size(); ++b) {

@@ -25,6 +25,7 @@ RodWeights<Real> weights_of(const RodBody& body, RodScheme scheme, double dt) {
   w.stretch_rate = static_cast<Real>((implicit ? dt * dt : 0) + damped_stretch);
   w.bend_rate = static_cast<Real>((implicit ? euler * dt * dt : 0) + damped_bend);
   w.drag_rate = static_cast<Real>(dt * body.drag);
+  w.crushed = static_cast<Real>(crushed_stiffness(body, scheme));
   if (implicit) {
     w.stretch = w.stretch_rate;
     w.bend = static_cast<Real>(0.25 * (1 + euler) * (1 + euler) * dt * dt + damped_bend);
@@ -124,32 +125,33 @@ struct StrandForces {
 
   /// `k` is EA / length.
   template <bool Guessed>
-  TRIBO_HD StretchStep<T> stretch(const T& k, const T& rest, const RodEdge<T>& edge, const Node& a,
-                                  const Node& b) const {
+  TRIBO_HD StretchStep<T> stretch(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w,
+                                  const Node& a, const Node& b) const {
+    const StretchLaw<T> law(k, rest, edge.length, T(w.crushed));
     if constexpr (Guessed)
-      return {k, rest, edge, T(dt) * (b.guess - a.guess), T(shortest_edge<Real>) * rest};
+      return {law.k, law.rest, edge, T(dt) * (b.guess - a.guess)};
     else
-      return {k, rest, edge};
+      return {law.k, law.rest, edge};
   }
   template <bool Guessed>
   TRIBO_HD void put_edge(const T& k, const T& rest, const RodEdge<T>& edge, const RodWeights<Real>& w, const Node& a,
                          const Node& b, ChainRow<T>& row) const {
-    const StretchStep<T> s = stretch<Guessed>(k, rest, edge, a, b);
+    const StretchStep<T> s = stretch<Guessed>(k, rest, edge, w, a, b);
     const Vec<T, 3> rate = T(w.stretch_rate) * (b.v - a.v);
     row.t = s.u;
-    row.pull = (T(dt) * (k * s.longer) + (k - s.across) * dot(s.u, rate)) * s.u + s.across * rate;
+    row.pull = (T(dt) * (s.k * s.longer) + (s.k - s.across) * dot(s.u, rate)) * s.u + s.across * rate;
     if constexpr (Guessed) row.pull = row.pull - (T(dt) * s.across) * (s.guess - dot(s.u, s.guess) * s.u);
-    row.along = T(w.stretch) * (k - s.across);  // nothing where steps are explicit
+    row.along = T(w.stretch) * (s.k - s.across);  // nothing where steps are explicit
     row.across = T(w.stretch) * s.across;
   }
 
   /// Twice the energy of an edge that a guess does not know of, on the way to the velocities `a_end` and `b_end`.
-  TRIBO_HD T missed_energy(const T& k, const T& rest, const Node& a, const Node& b, const Vec<T, 3>& a_end,
-                           const Vec<T, 3>& b_end) const {
+  TRIBO_HD T missed_energy(const T& k, const T& rest, const RodWeights<Real>& w, const Node& a, const Node& b,
+                           const Vec<T, 3>& a_end, const Vec<T, 3>& b_end) const {
     const RodEdge<T> own = edge(a, b, rest);
-    const StretchStep<T> step = stretch<true>(k, rest, own, a, b);
-    const T missed = step.missed(own, T(shortest_edge<Real>) * rest, T(dt) * (b_end - a_end));
-    return k * missed * missed;
+    const StretchStep<T> step = stretch<true>(k, rest, own, w, a, b);
+    const T missed = step.missed(own, T(dt) * (b_end - a_end));
+    return step.k * missed * missed;
   }
 
   /// Gauss-Newton leaves out how much the curvature 2 tan(phi/2) is itself curved as a function of the turning angle:
@@ -494,6 +496,7 @@ struct AdvanceStrands {
   }
   /// Of a guess.
   TRIBO_HD StretchBalance<T> balance(const StrandPack<Real>& pack) const {
+    const RodWeights<Real> w = rows.forces.weights[pack.group.body];
     StretchBalance<T> sum = StretchBalance<T>::none();
     auto before = rows.template node<true>(pack, 0);
     Vec<T, 3> before_end = pack.gather(rows.v, 0);
@@ -503,8 +506,8 @@ struct AdvanceStrands {
       const Vec<T, 3> end = pack.gather(rows.v, i);
       sum.add_vertex(n.mass, n.free, end - n.v);
       sum.missed = sum.missed + rows.forces.missed_energy(pack.constant(rows.shape.rows, RodRow::stretch, i - 1),
-                                                          pack.constant(rows.shape.rows, RodRow::length, i - 1), before,
-                                                          n, before_end, end);
+                                                          pack.constant(rows.shape.rows, RodRow::length, i - 1), w,
+                                                          before, n, before_end, end);
       before = n;
       before_end = end;
     }
@@ -777,7 +780,7 @@ struct WeighStretch {
   };
   Forces forces;
   StrandShape<Real> shape;
-  const Index *start, *slot;
+  const Index *start, *slot, *strand_body;
   FieldView<const Real, 3> v, guess;
   StretchGuess* guesses;
 
@@ -791,7 +794,7 @@ struct WeighStretch {
       const Real k = constant(i - 1, RodRow::stretch), rest = constant(i - 1, RodRow::length);
       const Vec<Real, 3> before = vector_at(v, i - 1);
       if constexpr (Guessed)
-        sum.missed += forces.missed_energy(k, rest, node(i - 1), node(i), before, end);
+        sum.missed += forces.missed_energy(k, rest, forces.weights[strand_body[s]], node(i - 1), node(i), before, end);
       else
         sum.add_turn(k, rest, forces.dt * (end - before));
     }
@@ -1173,9 +1176,10 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
     };
     const auto weigh = [&]<bool Guessed>(std::bool_constant<Guessed>) {
       using Weigh = WeighStretch<Real, Guessed>;
-      for_each_team<typename Weigh::Scratch>(ex, "rods", mesh.strands,
-                                             Weigh{forces, shape, mesh.start.data(), mesh.slot.data(), view(now.v),
-                                                   view(kept.guess), work.guesses.data()});
+      for_each_team<typename Weigh::Scratch>(
+          ex, "rods", mesh.strands,
+          Weigh{forces, shape, mesh.start.data(), mesh.slot.data(), mesh.strand_body.data(), view(now.v),
+                view(kept.guess), work.guesses.data()});
       return reduce(ex, "rods", mesh.strands, Index{0}, IsWrong{kept.guesses.data()}, Plus<Index>{}) > 0;
     };
     solve(std::false_type{});

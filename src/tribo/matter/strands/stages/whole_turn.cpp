@@ -170,7 +170,8 @@ struct KeepSpin {
     const Torque torque = sum_of_team(team, torque_of(turn, static_cast<double>(w.drag), first, end), scratch.torque);
     turn.spin = -spin_of(torque.matrix(0), torque.vector(9));
     const double damping = static_cast<double>(w.stretch) / (dt * dt) - 1;
-    const Gain gain = sum_of_team(team, gain_of(s, turn, damping, first, end), scratch.gain);
+    const Gain gain =
+        sum_of_team(team, gain_of(s, turn, damping, static_cast<double>(w.crushed), first, end), scratch.gain);
     // Convex in how much it is turned.
     const double without = gain.s[0], with = gain.s[1];
     const double part = !(with > 0) ? 1 : without < 0 ? without / (without - with) : 0;
@@ -232,7 +233,7 @@ struct KeepSpin {
   }
   /// Energy that the step brings in without and with the turn, as far as stretch and motion go, of the vertices from
   /// `first` on and the edges before them: bending does not see it.
-  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double damping, Index first, Index end) const {
+  TRIBO_HD Gain gain_of(Index s, const Turn& turn, double damping, double crushed, Index first, Index end) const {
     Gain sum{};
     if (first == start[s] && first < end) {
       const Vec<double, 2> own = motion_gain<double>(turn, first);
@@ -242,7 +243,7 @@ struct KeepSpin {
     const bool guessed = guesses[s] != StretchGuess::none;
     sum.add(total<2>(first, end, [&](auto zero, Index i) {
       using T = decltype(zero);
-      return motion_gain<T>(turn, i) + stretch_gain<T>(turn, damping, guessed, i);
+      return motion_gain<T>(turn, i) + stretch_gain<T>(turn, damping, crushed, guessed, i);
     }));
     return sum;
   }
@@ -255,17 +256,17 @@ struct KeepSpin {
   }
   /// Of the edge before a vertex.
   template <class T>
-  TRIBO_HD Vec<T, 2> stretch_gain(const Turn& turn, double damping, bool guessed, Index i) const {
-    const T rest = consecutive<T>(length, i - 1), least = T(static_cast<double>(shortest_edge<Real>)) * rest, step(dt);
+  TRIBO_HD Vec<T, 2> stretch_gain(const Turn& turn, double damping, double crushed, bool guessed, Index i) const {
+    const T rest = consecutive<T>(length, i - 1), step(dt);
     const Vec<T, 3> solved = step * (consecutive<T>(v, i) - consecutive<T>(v, i - 1));
     const Vec<T, 3> more = cross(same<T>(turn.spin), turned_place<T>(turn, i) - turned_place<T>(turn, i - 1));
     const Vec<T, 3> way = solved + step * more;
-    const RodEdge<T> edge(place<T>(i) - place<T>(i - 1), least);
+    const RodEdge<T> edge(place<T>(i) - place<T>(i - 1));
     Vec<T, 3> guess_way = Vec<T, 3>::filled(T(0.0));
     if (guessed) guess_way = step * (consecutive<T>(guess, i) - consecutive<T>(guess, i - 1));
-    const StretchStep<T> stretch(stiffness<T>(i - 1), rest, edge, guess_way, least);
-    return {{stretch.excess(edge, least, T(damping), solved, solved),
-             stretch.excess(edge, least, T(damping), solved, way)}};
+    const StretchLaw<T> law(stiffness<T>(i - 1), rest, edge.length, T(crushed));
+    const StretchStep<T> stretch(law.k, law.rest, edge, guess_way);
+    return {{stretch.excess(edge, T(damping), solved, solved), stretch.excess(edge, T(damping), solved, way)}};
   }
 
   /// Adds to a velocity, takes that from `left`, and returns it.
