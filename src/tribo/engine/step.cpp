@@ -47,9 +47,9 @@ class Attempt {
 
   /// On grids, and without. `particles`: whether there are any that have one.
   bool agree(bool particles) {
-    if (!particles) return short_enough(contact(nullptr));
-    GridAction<Real, D> act;
-    if (others_) act = [&](const GridNodes<Real, D>& grid) { return contact(&grid); };
+    if (!particles) return short_enough(contact());
+    std::function<double()> act;
+    if (others_) act = [&] { return contact(); };
     const auto outcome = kinds_.particles().advance(attempt_, colliders_, act,
                                                     [&](const ImplicitReport& found) { return accept(found); });
     if (outcome.speed > speed_) speed_ = outcome.speed;
@@ -73,18 +73,21 @@ class Attempt {
   }
   bool short_enough(double speed) const { return shortest_ || !(speed * attempt_.dt > model_.dx); }
 
-  /// Bodies meet particles, null where there are none, then strands in bulk each other, particles and bodies; then what
-  /// is geometric. Returns the largest velocity component left on grids, or infinity where the step should be shorter.
-  double contact(const GridNodes<Real, D>* grid) {
+  /// Every phase on its grid with those before it, and bodies with each; then what is geometric. Returns the largest
+  /// velocity component left on grids, or infinity where the step should be shorter.
+  double contact() {
     double speed = 0;
-    if (grid != nullptr)
-      for (const auto& kind : kinds_.all()) speed = std::fmax(speed, kind->meet(Phase::particles, *grid, attempt_.dt));
-    const GridAction<Real, D> others = [&](const GridNodes<Real, D>& strands) {
-      double met = 0;
-      for (const auto& kind : kinds_.all()) met = std::fmax(met, kind->meet(Phase::strands, strands, attempt_.dt));
-      return met;
-    };
-    for (const auto& kind : kinds_.all()) speed = std::fmax(speed, kind->exchange(attempt_, grid, others));
+    for (const auto& kind : kinds_.all()) {
+      speed = std::fmax(speed, kind->scatter(attempt_));
+      const Phase<Real, D>* const own = kind->phase();
+      if (own == nullptr) continue;
+      for (const auto& other : kinds_.all()) {
+        if (other == kind) break;
+        if (const Phase<Real, D>* const earlier = other->phase()) speed = std::fmax(speed, kind->couple(*earlier));
+      }
+      for (const auto& other : kinds_.all()) speed = std::fmax(speed, other->meet(*own, attempt_.dt));
+    }
+    for (const auto& kind : kinds_.all()) kind->gather(attempt_);
     if (!short_enough(speed)) return speed;
     const auto view = colliders_.during();
     bool clean = true;

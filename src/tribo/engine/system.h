@@ -45,8 +45,12 @@ struct StepTry {
   double least_for_strands;  ///< see StepBound
 };
 
-/// Particles with a grid of their own, whom bodies meet there.
-enum class Phase { particles, strands };
+/// Particles with a grid of their own, as others meet them there: between the forces on the grid and the way back.
+template <class Real, int D>
+struct Phase {
+  int number;  ///< in tables of friction: 0 the particles of a scene, 1 strands in bulk
+  GridNodes<Real, D> grid{};
+};
 
 /// A kind of matter: particles, bodies of tets, strands, ... Whoever runs a simulation asks each the same and knows
 /// none by name. A step goes through the calls from `begin` to `finish` in their order here; until `finish` it can be
@@ -89,11 +93,16 @@ class System {
   /// The velocities that it would have by itself, from those of `begin`. Returns the fastest of them, and of implicit
   /// steps what they took.
   virtual ImplicitReport predict(const StepTry&) { return {.converged = true}; }
-  /// Bodies meet particles on a grid, after forces there. Returns the largest velocity component that is left [m/s].
-  virtual double meet(Phase, const GridNodes<Real, D>&, double) { return 0; }
-  /// Those with a grid of their own: to it, with `particles` on theirs where there are any, with whom `others` are, and
-  /// back. Returns as `meet` does.
-  virtual double exchange(const StepTry&, const GridNodes<Real, D>*, const GridAction<Real, D>&) { return 0; }
+  /// Those with a grid of their own: to it, with all forces. Returns the largest velocity component there [m/s].
+  virtual double scatter(const StepTry&) { return 0; }
+  /// What others meet there until `gather`; null where there is nothing.
+  virtual const Phase<Real, D>* phase() const { return nullptr; }
+  /// Its phase with another that has been scattered before. Returns the largest velocity component it leaves [m/s].
+  virtual double couple(const Phase<Real, D>&) { return 0; }
+  /// Bodies with a phase. Returns as `couple` does.
+  virtual double meet(const Phase<Real, D>&, double) { return 0; }
+  /// Its phase back from the grid.
+  virtual void gather(const StepTry&) {}
   /// Contact that is not on grids. False where the step should be shorter for that.
   virtual bool collide(const StepTry&, const View&) { return true; }
   /// The step is taken: moves, and what follows for the next.

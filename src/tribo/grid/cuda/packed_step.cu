@@ -216,11 +216,10 @@ bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& s
 }
 
 template <class Real, int D>
-PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
-                          double speed_limit, const GridAction<Real, D>& act, const std::function<void()>& land,
-                          State<Real, D>& state, Workspace<Real, D>& work) {
+GridNodes<Real, D> packed_scatter(Exec& ex, const Constants<Real, D>& constants,
+                                  const typename Colliders<Real, D>::View& colliders, double dt,
+                                  Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = packed_of(work);
-  const double dt = colliders.dt;
   // When memory runs out here, nothing has happened yet.
   const int arena_nodes = with_kernel(constants.kernel, []<int Kernel>(std::integral_constant<int, Kernel>) {
     return BlockShape<D, Kernel>::arena_nodes;
@@ -229,11 +228,18 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
                   p.table.block_count, constants.transfer.flip > 0, p.arenas, p.grid, p.arenas_before, p.grid_before);
   clear_next_sets(ex, p);
   packed_p2g(ex, constants, dt, work.inverse_density, p);
-  packed_grid(ex, constants, colliders.during(), dt, p);
-  const double acted = act ? act({p.table.blocks.data(), p.table.block_count, p.grid.data()}) : 0;
+  packed_grid(ex, constants, colliders, dt, p);
+  return {p.table.blocks.data(), p.table.block_count, p.grid.data()};
+}
+
+template <class Real, int D>
+PackedOutcome packed_gather(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
+                            double acted, double speed_limit, const std::function<void()>& land, State<Real, D>& state,
+                            Workspace<Real, D>& work) {
+  PackedParticles<Real, D>& p = packed_of(work);
   if (acted > 0) parallel_for(ex, "grid", 1, RaiseSpeed{p.tally.data(), ordered_bits(acted)});
   const bool confines = !colliders.specs.empty();
-  packed_g2p(ex, constants, dt, speed_limit, confines, p);
+  packed_g2p(ex, constants, colliders.dt, speed_limit, confines, p);
   if (confines) packed_confine(ex, constants, colliders.after(), speed_limit, p);
   if (first_landing_bin(constants, p) < p.table.bin_count) {
     const Landing landing(p.landing);
@@ -279,12 +285,13 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   return result;
 }
 
-#define TRIBO_INSTANTIATE(Real, D)                                                                              \
-  template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                    \
-  template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);             \
-  template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double,   \
-                                     const GridAction<Real, D>&, const std::function<void()>&, State<Real, D>&, \
-                                     Workspace<Real, D>&);
+#define TRIBO_INSTANTIATE(Real, D)                                                                                   \
+  template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                         \
+  template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);                  \
+  template GridNodes<Real, D> packed_scatter(Exec&, const Constants<Real, D>&,                                       \
+                                             const typename Colliders<Real, D>::View&, double, Workspace<Real, D>&); \
+  template PackedOutcome packed_gather(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double,      \
+                                       double, const std::function<void()>&, State<Real, D>&, Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -218,10 +218,8 @@ void ParticleSystem<Real, D>::check(const StateLoader& loader) const {
 
 template <class Real, int D>
 void ParticleSystem<Real, D>::loaded() {
-  if (state.bin_count > 0)
-    list_groups(ex_, constants, state, work);
-  else  // memory had run out before
-    sort_particles(ex_, constants, state, work);
+  grid.loaded(ex_);
+  if (state.bin_count == 0) sort_particles(ex_, constants, state, work);  // memory had run out before
   build_grid(ex_, constants, state, work);
 }
 
@@ -325,31 +323,20 @@ void ParticleSystem<Real, D>::list_newcomers() {
 
 template <class Real, int D>
 bool ParticleSystem<Real, D>::prepare(bool others) {
-  packed_ = false;
-  if constexpr (steps_packed) packed_ = !model_.time.implicit && pack_state(ex_, constants, state, work);
-  if (packed_) return true;
+  scattered_ = false;
+  if (!model_.time.implicit && grid.begin_packed(ex_)) return true;
   // Asked only now: packing sorts, and a sink may have taken the last particle then.
   if (empty() && others) return false;
-  if (state.bin_count == 0 || state.drift > drift_limit) sort_particles(ex_, constants, state, work);
-  if (!work.grid_valid) build_grid(ex_, constants, state, work);
+  grid.begin(ex_);
   return true;
 }
 
 template <class Real, int D>
 typename ParticleSystem<Real, D>::Outcome ParticleSystem<Real, D>::advance(
-    const StepTry& attempt, const StepColliders<Real, D>& colliders, const GridAction<Real, D>& act,
+    const StepTry& attempt, const StepColliders<Real, D>& colliders, const std::function<double()>& act,
     const std::function<bool(const ImplicitReport&)>& accept) {
   const double dt = attempt.dt;
   const bool shortest = dt <= model_.time.dt_min;
-  if constexpr (steps_packed) {
-    if (packed_) {
-      const double limit = shortest ? std::numeric_limits<double>::infinity() : model_.dx / dt;
-      const PackedOutcome outcome = packed_step(
-          ex_, constants, colliders, limit, act, [this] { land(); }, state, work);
-      if (outcome.taken) bad_ = outcome.bad;
-      return {outcome.taken, outcome.grid_speed};
-    }
-  }
   Outcome outcome;
   if (model_.time.implicit) {
     p2g(ex_, constants, state, 0, work);
@@ -359,16 +346,23 @@ typename ParticleSystem<Real, D>::Outcome ParticleSystem<Real, D>::advance(
     outcome.speed = report.speed;
     if (!accept(report)) return outcome;
   } else {
-    p2g(ex_, constants, state, dt, work);
-    outcome.speed = update_grid(ex_, constants, colliders.during(), dt, work);
+    outcome.speed = grid.scatter(ex_, colliders.during(), dt);
   }
   // Stress or gravity may push nodes faster than the particles were: then the step was too long, and since nothing
   // but the grid has changed it can be taken again, shorter.
   if (outcome.speed * dt > model_.dx && !shortest) return outcome;
+  phase_.grid = grid.nodes();
+  scattered_ = true;
   if (act) {
     // A body may push aside what comes along it: a component may grow, though no speed does.
-    const double met = act({work.blocks.data(), work.block_count, work.grid.data()});
+    const double met = act();
     if (met > outcome.speed) outcome.speed = met;
+  }
+  if (grid.packed()) {
+    const double limit = shortest ? std::numeric_limits<double>::infinity() : model_.dx / dt;
+    const PackedOutcome found = grid.gather_packed(ex_, colliders, outcome.speed, limit, [this] { land(); });
+    if (found.taken) bad_ = found.bad;
+    return {found.taken, found.grid_speed};
   }
   outcome.taken = shortest || !(outcome.speed * dt > model_.dx);
   return outcome;
@@ -376,15 +370,15 @@ typename ParticleSystem<Real, D>::Outcome ParticleSystem<Real, D>::advance(
 
 template <class Real, int D>
 void ParticleSystem<Real, D>::move(const StepTry& attempt, const StepColliders<Real, D>& colliders, double fastest) {
-  if (packed_) {
+  const double cells = fastest * attempt.dt / model_.dx;
+  if (grid.packed()) {
     // Bins are as of now; only sinks want to know how far particles have come since they were asked.
     state.drift = 0;
-    if (work.sinks.count > 0) state.sink_drift += fastest * attempt.dt / model_.dx;
+    if (work.sinks.count > 0) state.sink_drift += cells;
     return;
   }
-  bad_ = g2p(ex_, constants, attempt.dt, state, work);
-  // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
-  state.drift += fastest * attempt.dt / model_.dx + work.rounding;
+  bad_ = grid.gather(ex_, attempt.dt);
+  grid.moved(cells);
   if (!model_.colliders.empty()) state.drift += confine(ex_, constants, colliders.after(), state, work) / model_.dx;
   land();
 }
@@ -493,7 +487,7 @@ std::string ParticleSystem<Real, D>::complaint() const {
 
 template <class Real, int D>
 std::size_t ParticleSystem<Real, D>::bytes() const {
-  return work.bytes() + this->saved_bytes();
+  return grid.bytes() + this->saved_bytes();
 }
 
 void check_passengers(const StateLoader& loader, Index seeded) {

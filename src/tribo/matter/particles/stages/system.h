@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/grid/phase.h"
 #include "tribo/matter/particles/emission.h"
 #include "tribo/matter/particles/seed.h"
 
@@ -15,9 +16,10 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real, int D>
 class ParticleSystem final : public System<Real, D> {
  public:
-  Constants<Real, D> constants;
-  State<Real, D> state;
-  Workspace<Real, D> work;
+  GridPhase<Real, D> grid;
+  Constants<Real, D>& constants = grid.constants;
+  State<Real, D>& state = grid.state;
+  Workspace<Real, D>& work = grid.work;
 
   ParticleSystem(Exec& ex, const Model& model, const Systems<Real, D>&) : System<Real, D>(ex, model) {}
   void load(const Seeds& seeds) override;
@@ -49,15 +51,16 @@ class ParticleSystem final : public System<Real, D> {
   /// Sorts and lists what a step needs, once for all its tries. False where there are no particles, and `others`
   /// instead.
   bool prepare(bool others);
-  /// From particles to the grid; `act` there, which may refuse by an infinite speed; and back. Where a node would come
-  /// farther than a cell, or `act` refuses, or an implicit step does not converge, only the grid has changed. After
-  /// `prepare`.
+  /// From particles to the grid; `act` there, which may be empty, returns the largest velocity component it leaves
+  /// [m/s] and refuses by an infinite one; and back. Where a node would come farther than a cell, or `act` refuses, or
+  /// an implicit step does not converge, only the grid has changed. After `prepare`.
   struct Outcome {
     bool taken = false;
     double speed = 0;  ///< largest velocity component of a node [m/s]
   };
-  Outcome advance(const StepTry& attempt, const StepColliders<Real, D>& colliders, const GridAction<Real, D>& act,
+  Outcome advance(const StepTry& attempt, const StepColliders<Real, D>& colliders, const std::function<double()>& act,
                   const std::function<bool(const ImplicitReport&)>& accept);
+  const Phase<Real, D>* phase() const override { return scattered_ ? &phase_ : nullptr; }
   /// What has been taken above, with the speed of the fastest of all kinds, moves.
   void move(const StepTry& attempt, const StepColliders<Real, D>& colliders, double fastest);
 
@@ -99,7 +102,8 @@ class ParticleSystem final : public System<Real, D> {
   std::vector<Real> places_;          ///< theirs
   Index seeded_ = 0;
   Index bad_ = no_index;  ///< first particle that is no longer finite
-  bool packed_ = false;   ///< the step runs on the packed copy
+  bool scattered_ = false;
+  Phase<Real, D> phase_{.number = 0};
 };
 
 /// Those that others have made their own, the last of the `seeded`, must be in a checkpoint.

@@ -221,7 +221,7 @@ void load_solids(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh, SolidSt
       mesh.sample_corner_start, mesh.sample_corner);
 
   send(mesh.friction, seed.pair_friction.size(), [&](std::size_t i) { return seed.pair_friction[i]; });
-  send(mesh.particle_friction, bodies, [&](std::size_t b) { return seed.bodies[b].friction; });
+  send(mesh.phase_friction[0], bodies, [&](std::size_t b) { return seed.bodies[b].friction; });
   send(mesh.restitution, bodies, [&](std::size_t b) { return seed.bodies[b].restitution; });
   send(mesh.kinematic, bodies, [&](std::size_t b) { return seed.bodies[b].kinematic ? 1 : 0; });
   send(mesh.self_contact, bodies, [&](std::size_t b) { return seed.bodies[b].self_contact ? 1 : 0; });

@@ -66,7 +66,7 @@ struct SolidMesh {
   // by body
   Array<Real> friction;           ///< of each pair, [body * bodies + other]
   Array<Real> collider_friction;  ///< of each body with each collider, [body * colliders + collider]; empty: theirs
-  Array<Real> particle_friction, strand_friction;  ///< of each body, with what it meets on a grid
+  Array<Real> phase_friction[2];  ///< of each body with what it meets on a grid, by the number of the phase
   Array<Real> restitution;
   Array<Index> kinematic;     ///< 1 or 0
   Array<Index> self_contact;  ///< 1 or 0

@@ -22,7 +22,7 @@ void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
   std::vector<Real> with_strands;
   for (const SolidBody& body : seed.bodies) with_strands.push_back(static_cast<Real>(body.strand_friction));
   copy_to_device(ex, with_colliders.data(), mesh.collider_friction, static_cast<Index>(with_colliders.size()));
-  copy_to_device(ex, with_strands.data(), mesh.strand_friction, static_cast<Index>(with_strands.size()));
+  copy_to_device(ex, with_strands.data(), mesh.phase_friction[1], static_cast<Index>(with_strands.size()));
 }
 
 }  // namespace
@@ -159,10 +159,11 @@ ImplicitReport SolidSystem<Real>::predict(const StepTry& attempt) {
 /// Changes the velocities of vertices, which the next `predict` undoes. Strands are not met in the printed form, which
 /// knows only one grid beside those of bodies.
 template <class Real>
-double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) {
+double SolidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   const bool printed = contact_constants.spec.form == ContactSpec::Form::paper;
-  if (empty() || (phase == Phase::strands && (printed || !touches_strands))) return 0;
-  const Array<Real>& friction = phase == Phase::particles ? mesh.particle_friction : mesh.strand_friction;
+  if (empty() || (phase.number > 0 && (printed || !touches_strands))) return 0;
+  const GridNodes<Real, 3>& grid = phase.grid;
+  const Array<Real>& friction = mesh.phase_friction[phase.number];
   met_ = true;
   contact.begin = &work.v_start;
   list_contacts(ex_, mesh, contact_constants, dt, state, contact);

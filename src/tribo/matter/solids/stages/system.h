@@ -46,7 +46,7 @@ class SolidSystem final : public System<Real, 3> {
   void evaluate();
   void begin() override;
   ImplicitReport predict(const StepTry& attempt) override;
-  double meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) override;
+  double meet(const Phase<Real, 3>& phase, double dt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;

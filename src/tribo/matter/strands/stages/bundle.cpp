@@ -24,12 +24,13 @@ AnyLaw<double> law_of(double wave_speed, double friction) {
 
 template <class Real>
 void RodBundle<Real>::load(Exec& ex, double dx, const RodSeed& seed) {
-  constants_.dx = static_cast<Real>(dx);
-  constants_.gravity = Vec<Real, 3>::zero();
+  Constants<Real, 3>& constants = grid_.constants;
+  constants.dx = static_cast<Real>(dx);
+  constants.gravity = Vec<Real, 3>::zero();
   blend_ = seed.blend;
   blend_time_ = seed.blend_time;
   vertices_ = static_cast<Index>(seed.x.size());
-  constants_.transfer = {Real(1), Real(1), static_cast<Real>(1 - blend_), 0};
+  constants.transfer = {Real(1), Real(1), static_cast<Real>(1 - blend_), 0};
 
   // Bodies that differ in nothing are one material: fewer bins.
   std::vector<Vec<double, 2>> kinds;
@@ -44,8 +45,8 @@ void RodBundle<Real>::load(Exec& ex, double dx, const RodSeed& seed) {
     const auto kind = static_cast<Index>(found - kinds.begin());
     if (found == kinds.end()) {
       kinds.push_back({{body.wave_speed, body.grid_friction}});
-      constants_.laws.push_back(stages_of_any<Real, 3>(law_of(body.wave_speed, body.grid_friction)));
-      constants_.densities.push_back(1);
+      constants.laws.push_back(stages_of_any<Real, 3>(law_of(body.wave_speed, body.grid_friction)));
+      constants.densities.push_back(1);
     }
     wave_speed_ = std::max(wave_speed_, body.wave_speed);
     friction_ = std::min(friction_, body.grid_friction);
@@ -57,15 +58,15 @@ void RodBundle<Real>::load(Exec& ex, double dx, const RodSeed& seed) {
   }
   friction_ = seed.particle_friction.value_or(friction_);
   const auto n = static_cast<Index>(id.size());
-  state_.count = n;
+  grid_.state.count = n;
   if (n == 0) return;
   std::vector<Real> inverse_density(kinds.size(), Real(1));
   std::vector<Index> group;
   for (std::size_t g = 0; g < kinds.size(); ++g) group.push_back(static_cast<Index>(g));
-  copy_to_device(ex, inverse_density.data(), work_.inverse_density, static_cast<Index>(kinds.size()));
-  copy_to_device(ex, group.data(), work_.object_group, static_cast<Index>(kinds.size()));
+  copy_to_device(ex, inverse_density.data(), grid_.work.inverse_density, static_cast<Index>(kinds.size()));
+  copy_to_device(ex, group.data(), grid_.work.object_group, static_cast<Index>(kinds.size()));
 
-  auto& p = state_.particles;
+  auto& p = grid_.state.particles;
   p.poly.used = false;
   copy_to_device(ex, id.data(), p.id.c[0], n);
   copy_to_device(ex, object.data(), p.object.c[0], n);
@@ -86,74 +87,43 @@ double RodBundle<Real>::lost_part(double dt) const {
 
 template <class Real>
 void RodBundle<Real>::begin(Exec& ex, const RodState<Real>& rods) {
-  if (state_.bin_count == 0 || state_.drift > drift_limit) {
-    place_strand_particles(ex, rods, state_.count, state_.particles);
-    sort_particles(ex, constants_, state_, work_);
-  }
-  if (!work_.grid_valid) build_grid(ex, constants_, state_, work_);
+  if (grid_.sorts()) place_strand_particles(ex, rods, count(), grid_.state.particles);
+  grid_.begin(ex);
 }
 
 template <class Real>
 double RodBundle<Real>::scatter(Exec& ex, const RodState<Real>& rods, double dt) {
-  undo();
-  place_strand_particles(ex, rods, state_.count, state_.particles);
-  constants_.transfer.flip = static_cast<Real>(1 - lost_part(dt));
-  p2g(ex, constants_, state_, dt, work_);
-  return update_grid(ex, constants_, {}, dt, work_);
+  place_strand_particles(ex, rods, count(), grid_.state.particles);
+  grid_.constants.transfer.flip = static_cast<Real>(1 - lost_part(dt));
+  return grid_.scatter(ex, {}, dt);
 }
 
 template <class Real>
 void RodBundle<Real>::blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool met_particles, RodState<Real>& rods,
                             RodWorkspace<Real>& work) {
-  auto& p = state_.particles;
-  copy_field(ex, "strand grid", p.C, state_.count, saved_.C);
-  copy_field(ex, "strand grid", p.F, state_.count, saved_.F);
-  copy_field(ex, "strand grid", p.history, state_.count, saved_.history);
-  copy_field(ex, "strand grid", p.tau, state_.count, saved_.tau);
-  blended_ = true;
-  const bool share = met_particles && constants_.transfer.flip > Real(0);  // or there is nothing that it does not see
-  if (share) share_velocities(ex, constants_, state_, work_, coupling);
+  // Or there is nothing that it does not see.
+  const bool share = met_particles && grid_.constants.transfer.flip > Real(0);
+  if (share) share_velocities(ex, grid_.constants, grid_.state, grid_.work, coupling);
   // Moves particles, too, which `scatter` puts back to their vertices.
-  g2p(ex, constants_, dt, state_, work_);
+  grid_.try_gather(ex, dt);
   copy_field(ex, "strand grid", rods.v, rods.count, v_lag_);
-  take_strand_velocities(ex, p, share ? &coupling.change : nullptr, state_.count, rods);
+  take_strand_velocities(ex, grid_.state.particles, share ? &coupling.change : nullptr, count(), rods);
   filter_velocities(ex, mesh, v_lag_, rods, work);
 }
 
 template <class Real>
-void RodBundle<Real>::accept(double way) {
-  blended_ = false;
-  // As for particles: far from the origin a slow vertex moves by whole digits of its position.
-  state_.drift += way / static_cast<double>(constants_.dx) + work_.rounding;
-}
-
-template <class Real>
-void RodBundle<Real>::undo() {
-  if (!blended_) return;
-  blended_ = false;
-  auto& p = state_.particles;
-  const auto swap = [](auto& a, auto& b) {
-    for (int k = 0; k < std::decay_t<decltype(a)>::components; ++k) a.c[k].swap(b.c[k]);
-  };
-  swap(p.C, saved_.C);
-  swap(p.F, saved_.F);
-  swap(p.history, saved_.history);
-  swap(p.tau, saved_.tau);
-}
-
-template <class Real>
 void RodBundle<Real>::each_saved(StateList& list) {
-  list.number("bundle.drift", state_.drift);
-  list.bins("bundle.bins", state_.bins, state_.bin_count,
-            {state_.count, static_cast<Index>(constants_.laws.size()), "grid of strands does not fit its strands"});
-  auto& p = state_.particles;
-  list.column("bundle.C", p.C, state_.count);
-  list.column("bundle.F", p.F, state_.count);
-  list.column("bundle.history", p.history, state_.count);
-  list.column("bundle.tau", p.tau, state_.count);
-  list.column("bundle.m", p.m, state_.count);
-  list.column("bundle.id", p.id, state_.count);
-  list.column("bundle.object", p.object, state_.count);
+  list.number("bundle.drift", grid_.state.drift);
+  list.bins("bundle.bins", grid_.state.bins, grid_.state.bin_count,
+            {count(), static_cast<Index>(grid_.constants.laws.size()), "grid of strands does not fit its strands"});
+  auto& p = grid_.state.particles;
+  list.column("bundle.C", p.C, count());
+  list.column("bundle.F", p.F, count());
+  list.column("bundle.history", p.history, count());
+  list.column("bundle.tau", p.tau, count());
+  list.column("bundle.m", p.m, count());
+  list.column("bundle.id", p.id, count());
+  list.column("bundle.object", p.object, count());
 }
 
 template <class Real>
@@ -162,25 +132,18 @@ void RodBundle<Real>::check(const StateLoader& loader) const {
     throw IoError("checkpoint's grid of strands does not fit its strands; it belongs to another scene");
   };
   std::vector<bool> seen(static_cast<std::size_t>(vertices_), false);
-  for (const Index id : loader.expect<Index>("bundle.id.0", state_.count)) {
+  for (const Index id : loader.expect<Index>("bundle.id.0", count())) {
     if (id < 0 || id >= vertices_ || seen[static_cast<std::size_t>(id)]) fail();
     seen[static_cast<std::size_t>(id)] = true;
   }
-  for (const Index object : loader.expect<Index>("bundle.object.0", state_.count))
-    if (object < 0 || static_cast<std::size_t>(object) >= constants_.laws.size()) fail();
-}
-
-template <class Real>
-void RodBundle<Real>::loaded(Exec& ex) {
-  blended_ = false;
-  work_.grid_valid = false;
-  if (state_.bin_count > 0) list_groups(ex, constants_, state_, work_);
+  for (const Index object : loader.expect<Index>("bundle.object.0", count()))
+    if (object < 0 || static_cast<std::size_t>(object) >= grid_.constants.laws.size()) fail();
 }
 
 template <class Real>
 std::size_t RodBundle<Real>::scratch_bytes() const {
-  return work_.bytes() + saved_.C.bytes() + saved_.F.bytes() + saved_.history.bytes() + saved_.tau.bytes() +
-         v_lag_.bytes() + coupling.bytes() + state_.particles.x.bytes() + state_.particles.v.bytes();
+  return grid_.bytes() + v_lag_.bytes() + coupling.bytes() + grid_.state.particles.x.bytes() +
+         grid_.state.particles.v.bytes();
 }
 
 template class RodBundle<float>;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tribo/engine/state_list.h"
-#include "tribo/grid/stages.h"
+#include "tribo/grid/phase.h"
 #include "tribo/matter/strands/stages/couple_particles.h"
 #include "tribo/matter/strands/stages/rod.h"
 
@@ -22,13 +22,13 @@ template <class Real>
 class RodBundle {
  public:
   void load(Exec& ex, double dx, const RodSeed& seed);
-  bool empty() const { return state_.count == 0; }
-  Index count() const { return state_.count; }
+  bool empty() const { return count() == 0; }
+  Index count() const { return grid_.state.count; }
 
   /// c, the largest of all bodies [m/s].
   double wave_speed() const { return wave_speed_; }
   /// Longest step that its stresses allow (experiments_hair default 7) [s].
-  double stable_dt() const { return 0.8 * static_cast<double>(constants_.dx) / wave_speed_; }
+  double stable_dt() const { return 0.8 * static_cast<double>(grid_.constants.dx) / wave_speed_; }
   /// Friction against particles: that of the scene, or the least of all bodies.
   double friction() const { return friction_; }
   /// xi of eq. 33 in a step: what strands lose of the velocity that the grid does not see.
@@ -40,21 +40,21 @@ class RodBundle {
   /// velocity component of a node [m/s].
   double scatter(Exec& ex, const RodState<Real>& rods, double dt);
   /// The grid after `scatter`, for what else acts on it before `blend`.
-  GridNodes<Real, 3> nodes() { return {work_.blocks.data(), work_.block_count, work_.grid.data()}; }
+  GridNodes<Real, 3> nodes() { return grid_.nodes(); }
   /// v_blend of eq. 33 to the vertices, through the strands' matrix A, and the material's next strain (eq. 32). After
   /// `rod_step` and `scatter` of the same dt, with v_lag still in the state. The strain is that of the step's begin
   /// again when `scatter` or `undo` come before `accept`. `met_particles`: `couple_particles` was between.
   void blend(Exec& ex, const RodMesh<Real>& mesh, double dt, bool met_particles, RodState<Real>& rods,
              RodWorkspace<Real>& work);
   /// The step is taken; no vertex moved farther than `way` [m].
-  void accept(double way);
-  void undo();
+  void accept(double way) { grid_.moved(way / static_cast<double>(grid_.constants.dx)); }
+  void undo() { grid_.undo(); }
 
   /// All that evolves.
   void each_saved(StateList& list);
   /// Whether what comes from a checkpoint can be of these strands.
   void check(const StateLoader& loader) const;
-  void loaded(Exec& ex);
+  void loaded(Exec& ex) { grid_.loaded(ex); }
 
   /// Scratch memory of contact with particles.
   CoupleParticlesWork<Real> coupling;
@@ -63,15 +63,7 @@ class RodBundle {
   std::size_t scratch_bytes() const;
 
  private:
-  Constants<Real, 3> constants_;
-  State<Real, 3> state_;
-  Workspace<Real, 3> work_;
-  struct Saved {  ///< of the step's begin, while it is not accepted
-    Field<Real, 9> C, F;
-    Field<Real, 2> history;
-    Field<Real, 6> tau;
-  } saved_;
-  bool blended_ = false;
+  GridPhase<Real, 3> grid_;
   Field<Real, 3> v_lag_;
   double wave_speed_ = 0, friction_ = 0;
   double blend_ = 0, blend_time_ = 0;

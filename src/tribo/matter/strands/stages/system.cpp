@@ -155,15 +155,23 @@ ImplicitReport RodSystem<Real>::predict(const StepTry& attempt) {
 
 /// Strands in bulk on their grid.
 template <class Real>
-double RodSystem<Real>::exchange(const StepTry& attempt, const GridNodes<Real, 3>* particles,
-                                 const GridAction<Real, 3>& others) {
+double RodSystem<Real>::scatter(const StepTry& attempt) {
   if (bundle.empty()) return 0;
-  double speed = bundle.scatter(ex_, state, attempt.dt);
-  if (particles != nullptr)
-    speed = std::fmax(speed, couple_particles(ex_, bundle.nodes(), *particles, bundle.friction(), bundle.coupling));
-  speed = std::fmax(speed, others(bundle.nodes()));
-  bundle.blend(ex_, mesh, attempt.dt, particles != nullptr, state, work);
+  const double speed = bundle.scatter(ex_, state, attempt.dt);
+  phase_.grid = bundle.nodes();
+  met_particles_ = false;
   return alone(attempt.around) ? 0 : speed;
+}
+
+template <class Real>
+double RodSystem<Real>::couple(const Phase<Real, 3>& earlier) {
+  met_particles_ = true;
+  return couple_particles(ex_, phase_.grid, earlier.grid, bundle.friction(), bundle.coupling);
+}
+
+template <class Real>
+void RodSystem<Real>::gather(const StepTry& attempt) {
+  if (!bundle.empty()) bundle.blend(ex_, mesh, attempt.dt, met_particles_, state, work);
 }
 
 /// With each other and with colliders. The step should be shorter where what touches came from too far, or strands

@@ -51,8 +51,10 @@ class RodSystem final : public System<Real, 3> {
   void evaluate() { bad_ = evaluate_rods(ex_, mesh, state); }
   void begin() override;
   ImplicitReport predict(const StepTry& attempt) override;
-  double exchange(const StepTry& attempt, const GridNodes<Real, 3>* particles,
-                  const GridAction<Real, 3>& others) override;
+  double scatter(const StepTry& attempt) override;
+  const Phase<Real, 3>* phase() const override { return bundle.empty() ? nullptr : &phase_; }
+  double couple(const Phase<Real, 3>& earlier) override;
+  void gather(const StepTry& attempt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;
@@ -93,6 +95,8 @@ class RodSystem final : public System<Real, 3> {
   Index contacts_ = 0;            ///< with colliders, likewise
   bool tangled_ = false;          ///< strands were about to pass through each other since the last step
   bool pushed_ = false;
+  Phase<Real, 3> phase_{.number = 1};
+  bool met_particles_ = false;
   Index bad_ = no_index;  ///< first vertex that is no longer finite
 };
 
