@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "tribo/matter/particles/seed.h"
 #include "tribo/models/all.h"
 #include "tribo/setup/model.h"
 
