@@ -43,7 +43,7 @@ class Kinds<Real, 3> {
       : particles(ex, model),
         solids(ex, model),
         vertex_meshes(ex, model, particles),
-        rods(ex, model, solids.state),
+        rods(ex, model, solids),
         curves(ex, model, particles) {}
 
   void load(const ParticleSeed& seed, const SolidSeed& bodies, const RodSeed& strands) {

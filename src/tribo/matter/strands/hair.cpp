@@ -72,6 +72,20 @@ std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids,
   return roots;
 }
 
+/// Roots begin with the motion of their skin.
+void lead_roots(const SolidSeed& solids, const std::vector<SkinRoot>& roots, std::int32_t first_strand, RodSeed& seed) {
+  for (std::size_t s = 0; s < roots.size(); ++s) {
+    const auto first = static_cast<std::size_t>(seed.start[static_cast<std::size_t>(first_strand) + s]);
+    if (seed.drive[first] < 0) continue;
+    Vec<double, 3> corner[3], velocity[3];
+    for (int c = 0; c < 3; ++c) {
+      corner[c] = solids.x[static_cast<std::size_t>(roots[s].corner[c])];
+      velocity[c] = solids.v[static_cast<std::size_t>(roots[s].corner[c])];
+    }
+    SkinClamp(roots[s], corner, seed.x[first], seed.x[first + 1]).move(velocity, &seed.v[first]);
+  }
+}
+
 /// Roots go with their skin at any distance from it. Farther than its triangles are large, beside the depth that
 /// strands were asked to begin at, it is another place or other units than were meant.
 void warn_of_far_roots(const ObjectSpec& object, const SolidSeed& solids, const std::vector<SkinRoot>& roots,
@@ -207,14 +221,16 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
       StrandRules rules = strand_rules(scene, o);
+      std::vector<SkinRoot> roots;
       if (!hair.skin.empty()) {
-        const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
+        roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s)
           rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
         warn_of_far_roots(scene.objects[o], solids, roots, warnings);
         seed.skin.insert(seed.skin.end(), roots.begin(), roots.end());
       }
       add_strands(seed, strands, rules);
+      lead_roots(solids, roots, seed.bodies.back().strands.begin, seed);
       for (std::size_t s = 0; s < strand_count(strands); ++s) {
         const auto first = static_cast<std::size_t>(strands.start[s]);
         const std::span<const Vec<double, 3>> points = strand_points(strands, s);

@@ -14,7 +14,7 @@ template <class Real>
 class CurveParticles final : public System<Real, 3> {
  public:
   CurveParticles(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
-      : System<Real, 3>(ex, model), strands_(ex, model, no_skin_), particles_(particles) {}
+      : System<Real, 3>(ex, model), no_bodies_(ex, model), strands_(ex, model, no_bodies_), particles_(particles) {}
 
   /// `first_id` is that of its first particle.
   void load(const CurveSeed& seed, Index first_id);
@@ -44,7 +44,7 @@ class CurveParticles final : public System<Real, 3> {
   /// Forces at the present places, and what they mean for the next step.
   void follow();
 
-  SolidState<Real> no_skin_;
+  SolidSystem<Real> no_bodies_;
   RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
   ParticleSystem<Real, 3>& particles_;
   CurveMesh<Real> mesh_;

@@ -173,6 +173,11 @@ double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, doub
   return speed;
 }
 
+template <class Real>
+void SolidSystem<Real>::pushed() {
+  if (met_) refresh_body_fields(ex_, mesh, contact_constants, state, contact);
+}
+
 /// Impulses between bodies and with colliders. What friction remembers of samples changes, too.
 template <class Real>
 bool SolidSystem<Real>::collide(const StepTry& attempt, const View& colliders) {

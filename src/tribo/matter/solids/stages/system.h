@@ -44,6 +44,8 @@ class SolidSystem final : public System<Real, 3> {
   void begin() override;
   ImplicitReport predict(const StepTry& attempt) override;
   double meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) override;
+  /// Others have changed velocities of vertices between `meet` and `collide`.
+  void pushed();
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;

@@ -512,7 +512,7 @@ void hold_vertices(Exec& ex, Sweep sweep, const RodMesh<Real>& mesh, const Array
 template <class Real>
 void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, RodState<Real>& state,
                RodWorkspace<Real>& work, RodObstacles<Real>& o) {
-  solve_held(ex, mesh, o.hold, open, work);
+  solve_held(ex, mesh, o.hold, open, true, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
                MoveHeld<Real>{view(std::as_const(work.held_dv)), o.count.data(), mesh.vertex_strand.data(), open.data(),
                               o.obstacle.data(), view(state.v)});

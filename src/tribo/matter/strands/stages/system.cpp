@@ -46,6 +46,7 @@ void RodSystem<Real>::load(const RodSeed& seed) {
     for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
       shortest = std::min(shortest, seed.length[i]);
   load_rods(ex_, seed, mesh, state);
+  if (has_skin()) clear_passed(ex_, mesh, work);
   bundle.load(ex_, model_.dx, seed);
   constexpr double segments = 0.25, cells = 0.25;
   way_ =
@@ -140,16 +141,26 @@ void RodSystem<Real>::begin() {
   if (!bundle.empty()) bundle.begin(ex_, state);
 }
 
+template <class Real>
+double RodSystem<Real>::push_skin(double dt) {
+  return tribo::TRIBO_BACKEND::push_skin(ex_, mesh, bodies_.mesh, dt, bodies_.state, state, work, skin_work_);
+}
+
 /// v_lag (Han 2019, eq. 30). Returns the largest speed, or, of hair that is alone, change of velocity. Roots on a skin
-/// go with its meshes, whose velocities are those of the step.
+/// go with its meshes, whose velocities are those of the step, and strands pull at these.
 template <class Real>
 ImplicitReport RodSystem<Real>::predict(const StepTry& attempt) {
   ImplicitReport report{.converged = true};
   if (empty()) return report;
-  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, skin_, attempt.dt, work);
+  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, bodies_.state, attempt.dt, work, skin_work_);
   rod_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
   pushed_ = true;
-  report.speed = rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr);
+  if (has_skin()) {
+    pass_on_step(ex_, constants, mesh, attempt.dt, bodies_.state, state, work);
+    report.speed = push_skin(attempt.dt);
+    let_roots_yield(ex_, mesh, bodies_.mesh, bodies_.state, state, work);
+  }
+  report.speed = std::fmax(report.speed, rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr));
   return report;
 }
 
@@ -163,6 +174,10 @@ double RodSystem<Real>::exchange(const StepTry& attempt, const GridNodes<Real, 3
     speed = std::fmax(speed, couple_particles(ex_, bundle.nodes(), *particles, bundle.friction(), bundle.coupling));
   speed = std::fmax(speed, others(bundle.nodes()));
   bundle.blend(ex_, mesh, attempt.dt, particles != nullptr, state, work);
+  if (has_skin()) {
+    speed = std::fmax(speed, push_skin(attempt.dt));
+    bodies_.pushed();
+  }
   return alone(attempt.around) ? 0 : speed;
 }
 
@@ -175,6 +190,7 @@ bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
   volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
   ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles);
   touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
+  if (has_skin()) push_skin(dt);
   contacts_ = holder.held();
   tangled_ = tangled_ || !touching_.clean;
   closing_ = std::max(touching_.closing, holder.closing());
@@ -283,13 +299,15 @@ std::string RodSystem<Real>::complaint() const {
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
-                    bundle.scratch_bytes() + obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
-                    mesh.anchor.bytes() + mesh.anchor_director.bytes();
+                    bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
+                    mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
+                    obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() +
+                    mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
   for (const Array<Index>* a : {&mesh.start, &mesh.buried, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body,
-                                &mesh.driven_vertex, &mesh.drive, &mesh.holds, &mesh.loose})
+                                &mesh.driven_vertex, &mesh.yields, &mesh.drive, &mesh.holds, &mesh.loose})
     sum += a->bytes();
   return sum;
 }

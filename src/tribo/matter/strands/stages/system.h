@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/solids/stages/system.h"
 #include "tribo/matter/strands/contact/collide.h"
 #include "tribo/matter/strands/contact/obstacles.h"
 #include "tribo/matter/strands/seed.h"
@@ -31,8 +32,8 @@ class RodSystem final : public System<Real, 3> {
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
 
-  /// `skin` has the meshes that roots may be on.
-  RodSystem(Exec& ex, const Model& model, const SolidState<Real>& skin) : System<Real, 3>(ex, model), skin_(skin) {}
+  /// `bodies` has the meshes that roots may be on.
+  RodSystem(Exec& ex, const Model& model, SolidSystem<Real>& bodies) : System<Real, 3>(ex, model), bodies_(bodies) {}
   void load(const RodSeed& seed);
   bool empty() const override { return mesh.vertices == 0; }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
@@ -71,11 +72,15 @@ class RodSystem final : public System<Real, 3> {
 
   /// Nothing but hair: how far it goes in a step as a whole matters to nobody.
   static bool alone(const Surroundings& around) { return !around.particles && !around.bodies; }
+  bool has_skin() const { return mesh.skin_vertices > 0; }
+  /// What strands have passed on, to the bodies under their roots.
+  double push_skin(double dt);
   /// The first pair of strands that passes through each other in the step that `collide` has looked at.
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
 
-  const SolidState<Real>& skin_;
+  SolidSystem<Real>& bodies_;
+  SkinWork<Real> skin_work_;
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
