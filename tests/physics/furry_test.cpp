@@ -91,6 +91,35 @@ std::string furry_block(const std::string& precision, const std::string& block, 
       precision, block, block, more);
 }
 
+/// Promise: fur that stands on its skin without any force stays so: it does not meet what it grows on.
+TEST(Furry, StandsOnItsOwnSkin) {
+  for (const char* precision : {"float", "double"}) {
+    Simulation simulation = simulate(furry_block(precision, R"("velocity": [0, 0, 0])"));
+    simulation.advance_frame();
+    simulation.advance_frame();
+    const double still = precision == std::string("float") ? 1e-4 : 1e-10;
+    for (const char* column : {"solid.v", "rod.v"})
+      for (const Vec<double, 3>& v : state_column(simulation, column)) EXPECT_LT(norm(v), still) << column << precision;
+  }
+}
+
+/// Promise: other solids are met by fur, and by it push what it grows on: a bare block that is hit by a furry one goes
+/// before the two have come as near as solids touch.
+TEST(Furry, MeetsOtherSolids) {
+  for (const char* precision : {"float", "double"}) {
+    Simulation simulation = simulate(furry_block(precision, R"("velocity": [1, 0, 0])",
+                                                 R"(, {"name": "bare", "type": "solid", "method": "hybrid",
+                     "shape": {"box": [0.12, 0.12, 0.12]}, "at": [0.22, 0, 0], "material": "jelly", "element_size": 0.04})"));
+    const Vec<double, 3> before = sum_of(simulation.measure()).momentum;
+    while (simulation.time() < 0.045) simulation.advance_frame();
+    const std::vector<ObjectSums> after = simulation.measure();
+    EXPECT_GT(center(after[2])[0] - center(after[0])[0], 0.12 + 2 * 0.02) << "only fur should have met it";
+    EXPECT_GT(velocity(after[2])[0], 0.02) << precision;
+    EXPECT_LT(velocity(after[0])[0], 0.985) << precision;
+    EXPECT_LT(norm(sum_of(after).momentum - before), (precision == std::string("float") ? 1e-5 : 1e-11) * norm(before));
+  }
+}
+
 /// Promise: a furry solid that is thrown onto a floor and lies there is the same for any number of threads, and goes on
 /// from a checkpoint with the same bytes.
 TEST(Furry, SameBytesForThreadsAndResumed) {

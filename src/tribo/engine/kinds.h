@@ -50,7 +50,7 @@ class Kinds<Real, 3> {
     particles.load(seed);
     solids.load(bodies);
     if (!solids.empty()) solids.evaluate();
-    solids.touches_strands = strands.skin.empty();
+
     // Particles of the last two kinds come last, in this order.
     const Index of_curves =
         seed.curves.bodies.empty() ? 0 : static_cast<Index>(seed.curves.strands.x.size() + seed.curves.first.size());
@@ -58,6 +58,7 @@ class Kinds<Real, 3> {
     vertex_meshes.load(seed.meshes, particles.seeded() - of_curves - of_meshes);
     curves.load(seed.curves, particles.seeded() - of_curves);
     rods.load(strands);
+    solids.own_strands = &rods.own_strands;
   }
 
   const std::vector<System<Real, 3>*>& all() const { return all_; }

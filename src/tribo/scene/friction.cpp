@@ -66,10 +66,6 @@ class Untouched {
   std::string of_mesh(Touch second) const {
     const std::string printed = in_printed_form();
     if (!printed.empty() || second == Touch::particles) return printed;
-    for (const ObjectSpec& object : scene_.objects)
-      if (object.strands && !object.strands->skin.empty())
-        return fmt::format("solids do not touch hair while there is hair on a skin, such as \"{}\"; leave the pair out",
-                           object.name);
     return of_bulk(one_, other_);
   }
   std::string of_strands() const {

@@ -153,7 +153,7 @@ ImplicitReport SolidSystem<Real>::predict(const StepTry& attempt) {
 template <class Real>
 double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, double dt) {
   const bool printed = contact_constants.spec.form == ContactSpec::Form::paper;
-  if (empty() || (phase == Phase::strands && (printed || !touches_strands))) return 0;
+  if (empty() || (phase == Phase::strands && printed)) return 0;
   const Array<Real>& friction = phase == Phase::particles ? mesh.particle_friction : mesh.strand_friction;
   met_ = true;
   contact.begin = &work.v_start;
@@ -161,6 +161,8 @@ double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, doub
   find_particles(ex_, grid, contact.bodies, coupling);
   make_body_fields(ex_, mesh, contact_constants, &coupling.found, state, contact);
   face_particles(ex_, grid, contact.bodies, coupling);
+  if (phase == Phase::strands && own_strands != nullptr)
+    leave_own_strands(ex_, *own_strands, model_.dx, contact.bodies, coupling);
   double speed = couple(ex_, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   if (printed) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.

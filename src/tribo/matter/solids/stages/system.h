@@ -25,9 +25,9 @@ class SolidSystem final : public System<Real, 3> {
   ContactWorkspace<Real> contact;
   CouplingWorkspace<Real> coupling;
   GridDampingWorkspace<Real> grid_damping;
-  ContactCounts contacts;       ///< of the last step
-  Index bad = no_index;         ///< first vertex that is no longer finite
-  bool touches_strands = true;  ///< not where hair grows on one of them, which it would push away from its own roots
+  ContactCounts contacts;                         ///< of the last step
+  Index bad = no_index;                           ///< first vertex that is no longer finite
+  const OwnStrands<Real>* own_strands = nullptr;  ///< that grow on some of them
 
   using System<Real, 3>::System;
   void load(const SolidSeed& seed);

@@ -47,6 +47,7 @@ void RodSystem<Real>::load(const RodSeed& seed) {
       shortest = std::min(shortest, seed.length[i]);
   load_rods(ex_, seed, mesh, state);
   if (has_skin()) clear_passed(ex_, mesh, work);
+  find_own_strands(seed);
   bundle.load(ex_, model_.dx, seed);
   constexpr double segments = 0.25, cells = 0.25;
   way_ =
@@ -55,6 +56,34 @@ void RodSystem<Real>::load(const RodSeed& seed) {
   volume_rules.incompressibility = model_.incompressibility;
   volume = measure_volume(ex_, volume_rules, mesh, state, volume_work);
   evaluate();
+}
+
+template <class Real>
+void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
+  // Bodies and strands rest half a cell apart: what stands at ten degrees is as far above its skin three cells on.
+  const double reach = 3 * model_.dx;
+  const std::vector<SolidBody>& bodies = bodies_.mesh.body;
+  std::vector<Index> vertex, body;
+  std::vector<std::size_t> root;  // of skinned drives, by drive
+  std::size_t roots = 0;
+  for (const RodDrive& drive : seed.drives) root.push_back(drive.skinned ? roots++ : seed.skin.size());
+  for (std::size_t s = 0; s + 1 < seed.start.size(); ++s) {
+    const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
+    const std::int32_t drive = seed.drive[first];
+    if (drive < 0 || root[static_cast<std::size_t>(drive)] >= seed.skin.size()) continue;
+    const std::int32_t corner = seed.skin[root[static_cast<std::size_t>(drive)]].corner[0];
+    const auto own =
+        std::find_if(bodies.begin(), bodies.end(), [&](const SolidBody& one) { return corner < one.vertices.end; });
+    double along = 0;
+    for (std::size_t i = first; i < end && along <= reach; along += seed.length[i++]) {
+      vertex.push_back(static_cast<Index>(i));
+      body.push_back(static_cast<Index>(own - bodies.begin()));
+    }
+  }
+  own_strands.count = static_cast<Index>(vertex.size());
+  own_strands.x = &state.x;
+  copy_to_device(ex_, vertex.data(), own_strands.vertex, own_strands.count);
+  copy_to_device(ex_, body.data(), own_strands.body, own_strands.count);
 }
 
 template <class Real>
@@ -301,8 +330,8 @@ std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
                     bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
                     mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
-                    obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() +
-                    mesh.anchor_director.bytes();
+                    own_strands.vertex.bytes() + own_strands.body.bytes() + obstacles.bytes() + mesh.group.bytes() +
+                    mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();

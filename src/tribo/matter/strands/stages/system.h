@@ -27,7 +27,8 @@ class RodSystem final : public System<Real, 3> {
   StrandContactRules contact_rules;
   StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
-  RodBundle<Real> bundle;  ///< strands in bulk; may be empty
+  RodBundle<Real> bundle;        ///< strands in bulk; may be empty
+  OwnStrands<Real> own_strands;  ///< where strands grow on bodies
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
@@ -72,6 +73,8 @@ class RodSystem final : public System<Real, 3> {
 
   /// Nothing but hair: how far it goes in a step as a whole matters to nobody.
   static bool alone(const Surroundings& around) { return !around.particles && !around.bodies; }
+  /// Which vertices are so near to their roots that they do not meet what they grow on.
+  void find_own_strands(const RodSeed& seed);
   bool has_skin() const { return mesh.skin_vertices > 0; }
   /// What strands have passed on, to the bodies under their roots.
   double push_skin(double dt);
