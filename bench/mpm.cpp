@@ -17,6 +17,8 @@
 #include "tribo/core/errors.h"
 #include "tribo/engine/engine.h"
 #include "tribo/exec/gpu_memory.h"
+#include "tribo/matter/particles/amounts.h"
+#include "tribo/matter/particles/seed.h"
 #include "tribo/models/all.h"
 #include "tribo/simulation.h"
 #include "tribo/transfer/kernels.h"
@@ -223,7 +225,9 @@ std::vector<double> default_particles(const BenchOptions& options) {
   Model model;
   model.transfer = transfer_rule(options.transfer);
   for (const double particles : {1e6, 8e6, 64e6}) {
-    const double bytes = estimated_bytes({options.device, options.precision, 0, ""}, model, particles);
+    Amounts amounts;
+    amounts.of<ParticleAmounts>().count = particles;
+    const double bytes = estimated_bytes({options.device, options.precision, 0, ""}, model, amounts);
     const std::optional<GpuMemory> gpu = gpu_memory();
     if (!gpu || fitting.empty() || bytes <= static_cast<double>(gpu->free)) fitting.push_back(particles);
   }

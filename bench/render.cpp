@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "tribo/matter/particles/seed.h"
 #include "tribo/render/renderer.h"
 #include "tribo/scene/reader.h"
 #include "tribo/setup/model.h"
@@ -52,7 +53,7 @@ void bench_render(const RenderBenchOptions& options) {
   for (const double particles : options.particles)
     for (const char* as : {"spheres", "surface"}) {
       const Scene scene = block_scene(particles, as, options);
-      const Frame frame = frame_of(sample_particles(scene));
+      const Frame frame = frame_of(make_seeds(scene).of<ParticleSeed>());
       const Renderer renderer(scene, expected_motion(scene), {});
       const auto start = std::chrono::steady_clock::now();
       renderer.draw(frame, {});

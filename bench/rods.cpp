@@ -36,7 +36,7 @@ Scene crossed_tubes(int strands, const std::string& precision) {
 
 StepRow measure_row(const Scene& scene, const EngineOptions& options, int repeats) {
   std::vector<std::string> warnings;
-  const auto engine = make_engine(options, build_model(scene), {}, {}, sample_hair(scene, {}, warnings));
+  const auto engine = make_engine(options, build_model(scene), make_seeds(scene, warnings));
   const double impact = 0.01;  // the upper bundle has come a centimeter, and much of it touches
   while (engine->time() < impact) engine->step(impact);
   return measure_steps(*engine, 5, repeats);

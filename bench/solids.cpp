@@ -45,7 +45,7 @@ Scene pile_of_cubes(double element, const std::string& precision) {
 }
 
 StepRow measure_row(const Scene& scene, const EngineOptions& options, int repeats) {
-  const auto engine = make_engine(options, build_model(scene), {}, sample_solids(scene));
+  const auto engine = make_engine(options, build_model(scene), make_seeds(scene));
   const double forever = 1e9;
   for (int i = 0; i < 20; ++i) engine->step(forever);
   const double tets = std::max<double>(1, static_cast<double>(engine->counts().tets));

@@ -29,7 +29,7 @@
 #include "tribo/core/errors.h"
 #include "tribo/exec/gpu_memory.h"
 #include "tribo/io/file.h"
-#include "tribo/matter/solids/contact_samples.h"
+#include "tribo/matter/particles/amounts.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
@@ -142,46 +142,52 @@ struct CheckCommand {
   }
 
   bool on_gpu() const { return flags.device == "cuda"; }
-  double needed_bytes(const Scene& scene, double particles, const MeshAmounts& meshes) const {
-    return estimated_bytes({flags.device, scene.precision, flags.threads, flags.isa}, build_model(scene), particles,
-                           meshes);
+  double needed_bytes(const Scene& scene, const Amounts& amounts) const {
+    return estimated_bytes({flags.device, scene.precision, flags.threads, flags.isa}, build_model(scene), amounts);
+  }
+  /// Of `count` particles and nothing else.
+  static Amounts only_particles(double count) {
+    Amounts amounts;
+    amounts.of<ParticleAmounts>().count = count;
+    return amounts;
+  }
+  static Amounts with_emitted(Amounts amounts, double emitted) {
+    amounts.of<ParticleAmounts>().count += emitted;
+    return amounts;
   }
   bool fits_device(const Scene& scene) const {
     if (!on_gpu()) return true;  // short main memory is an error, found when the simulation is made
     const std::optional<GpuMemory> gpu = gpu_memory();
-    return gpu &&
-           needed_bytes(scene, expected_particles(scene), expected_meshes(scene)) <= static_cast<double>(gpu->free);
+    return gpu && needed_bytes(scene, expected_amounts(scene)) <= static_cast<double>(gpu->free);
   }
 
   /// `held`: what the particles at the start take on the device; 0 when they are not there.
-  void print_memory(const Scene& scene, double particles, double emitted, const MeshAmounts& meshes,
-                    std::size_t held) const {
+  void print_memory(const Scene& scene, double emitted, const Amounts& amounts, std::size_t held) const {
     constexpr double MiB = 1048576;
+    const double needed = needed_bytes(scene, amounts);
+    const bool others = needed > needed_bytes(scene, only_particles(amounts.of<ParticleAmounts>().count));
     if (!on_gpu())
-      fmt::print(
-          "  memory      {:.1f} MiB on {}, {}; {}\n", static_cast<double>(held) / MiB, flags.device, scene.precision,
-          meshes.tets + meshes.segments > 0
-              ? fmt::format("about {:.1f} MiB with what contact takes", needed_bytes(scene, particles, meshes) / MiB)
-              : "more when particles spread");
-    else if (meshes.tets + meshes.segments > 0)
-      fmt::print("  memory      about {:.1f} MiB on {}, {}\n", needed_bytes(scene, particles, meshes) / MiB,
-                 flags.device, scene.precision);
+      fmt::print("  memory      {:.1f} MiB on {}, {}; {}\n", static_cast<double>(held) / MiB, flags.device,
+                 scene.precision,
+                 others ? fmt::format("about {:.1f} MiB with what contact takes", needed / MiB)
+                        : "more when particles spread");
+    else if (others)
+      fmt::print("  memory      about {:.1f} MiB on {}, {}\n", needed / MiB, flags.device, scene.precision);
     else
       fmt::print("  memory      about {:.1f} MiB on {}, {}, {:.0f} bytes a particle; more when particles spread\n",
-                 needed_bytes(scene, particles, meshes) / MiB, flags.device, scene.precision,
-                 needed_bytes(scene, 1, {}));
+                 needed / MiB, flags.device, scene.precision, needed_bytes(scene, only_particles(1)));
     if (on_gpu() && held > 0)
       fmt::print("              {:.1f} MiB are held at the start\n", static_cast<double>(held) / MiB);
     if (emitted > 0)
       fmt::print("              {:.1f} MiB with all that emitters give out{}\n",
-                 needed_bytes(scene, particles + emitted, meshes) / MiB,
+                 needed_bytes(scene, with_emitted(amounts, emitted)) / MiB,
                  scene.sinks.empty() ? "" : "; less by what sinks take");
     if (const std::optional<GpuMemory> gpu = on_gpu() ? gpu_memory() : std::nullopt)
       fmt::print("              {:.1f} of the GPU's {:.1f} MiB are free\n", static_cast<double>(gpu->free) / MiB,
                  static_cast<double>(gpu->total) / MiB);
   }
 
-  void print_device_warning(const Scene& scene, double particles, const MeshAmounts& meshes) const {
+  void print_device_warning(const Scene& scene, const Amounts& amounts) const {
     if (!on_gpu()) return;
     const std::optional<GpuMemory> gpu = gpu_memory();
     if (!gpu) {
@@ -189,7 +195,7 @@ struct CheckCommand {
                  has_cuda() ? "there is no usable NVIDIA GPU on this machine" : "this tribo was built without CUDA");
       return;
     }
-    const double ratio = needed_bytes(scene, particles, meshes) / static_cast<double>(gpu->free);
+    const double ratio = needed_bytes(scene, amounts) / static_cast<double>(gpu->free);
     if (ratio <= 1) return;
     fmt::print(
         "  warning     does not fit the GPU: {:.1f} times what is free; raise grid.dx from {:.3g} to {:.2g} or "
@@ -219,7 +225,7 @@ struct CheckCommand {
     if (!scene.sinks.empty()) fmt::print("  sinks       {}\n", scene.sinks.size());
     for (const NamedMesh& named : meshes_of(scene)) print_mesh(named);
     const auto particles = simulation.engine().counts().particles;
-    const double emitted = expected_emission(scene);
+    const double emitted = expected_amounts(scene).of<ParticleAmounts>().emitted;
     const EngineCounts counts = simulation.engine().counts();
     fmt::print("  particles   {}{}\n", particles,
                emitted > 0 ? fmt::format(", and about {:.0f} from emitters", emitted) : "");
@@ -229,9 +235,8 @@ struct CheckCommand {
                    : "");
     fmt::print("  segments    {}{}\n", counts.segments,
                counts.segments > 0 ? fmt::format(" of {} strands", counts.strands) : "");
-    const MeshAmounts& meshes = simulation.amounts();
-    const double at_start = static_cast<double>(particles) + 2 * meshes.curve_segments;  // vertices and elements
-    print_memory(scene, at_start, emitted, meshes, options.device == flags.device ? simulation.engine().bytes() : 0);
+    const Amounts& amounts = simulation.amounts();
+    print_memory(scene, emitted, amounts, options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
     if (!variants.empty()) {
@@ -240,7 +245,7 @@ struct CheckCommand {
       fmt::print("  variants    {} (tribo compare)\n", fmt::join(names, ", "));
     }
     for (const std::string& warning : simulation.warnings()) fmt::print("  warning     {}\n", warning);
-    print_device_warning(scene, at_start + (scene.sinks.empty() ? emitted : 0), meshes);
+    print_device_warning(scene, with_emitted(amounts, scene.sinks.empty() ? emitted : 0));
     return static_cast<int>(ExitCode::done);
   }
 };

@@ -10,10 +10,8 @@
 #include "tribo/core/errors.h"
 #include "tribo/core/memory.h"
 #include "tribo/io/writer.h"
-#include "tribo/matter/solids/contact_samples.h"
-#include "tribo/matter/solids/overlaps.h"
-#include "tribo/matter/solids/seed.h"
-#include "tribo/matter/strands/hair.h"
+#include "tribo/matter/particles/amounts.h"
+#include "tribo/scene/room.h"
 #include "tribo/setup/meshes.h"
 #include "tribo/setup/model.h"
 
@@ -28,43 +26,41 @@ bool wants_tets(const Scene& scene) {
   });
 }
 
+/// A slip in the units must not fill the memory before anybody notices. How many emitted particles are there at once,
+/// sinks decide, which nobody can foresee.
+void check_memory(const Scene& scene, const EngineOptions& options, const Model& model) {
+  const Amounts expected = expected_amounts(scene);
+  Amounts most = expected;
+  if (scene.sinks.empty()) most.of<ParticleAmounts>().count += most.of<ParticleAmounts>().emitted;
+  double needed = estimated_bytes(options, model, most), seed_bytes = 0;
+  bool countable = true;
+  std::string amounts, remedies;
+  for (const Room* room : rooms()) {
+    const Outlay outlay = room->outlay({}, model, expected);
+    seed_bytes += outlay.seed_bytes;
+    countable = countable && outlay.countable;
+    if (outlay.amount.empty()) continue;
+    amounts += (amounts.empty() ? "" : ", ") + outlay.amount;
+    remedies += outlay.remedy + ", ";
+  }
+  needed += seed_bytes;
+  const auto available = static_cast<double>(available_host_memory());
+  if (countable && (options.device != "cpu" || needed <= available) && seed_bytes <= available) return;
+  throw DeviceError(
+      fmt::format("{}: the scene would have about {} and need about {:.3g} GiB, of which {:.3g} GiB are free; {}shrink "
+                  "the objects or let emitters give out less",
+                  scene.file, amounts, needed / 1073741824, available / 1073741824, remedies));
+}
+
 std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& options,
-                                   std::vector<std::string>& warnings, MeshAmounts& amounts) {
+                                   std::vector<std::string>& warnings, Amounts& amounts) {
   const EngineOptions engine_options{options.device, scene.precision, options.threads, options.isa, wants_tets(scene)};
   const Model model = build_model(scene);
-  // A slip in the units must not fill the memory with particles before anybody notices.
-  const double expected = expected_particles(scene);
-  // How many emitted particles are there at once, sinks decide, which nobody can foresee.
-  const double emitted = expected_emission(scene);
-  const double most = expected + (scene.sinks.empty() ? emitted : 0);
-  for (const ObjectSpec& object : scene.objects)
-    check_sample_count(scene, object, expected_meshes(scene, object).samples);
-  const MeshAmounts meshes = expected_meshes(scene);
-  const double segments = meshes.segments + meshes.curve_segments;
-  const double seed_bytes = 100 * expected + 200 * meshes.tets + 100 * meshes.samples + 350 * segments;
-  const double needed = estimated_bytes(engine_options, model, most, meshes) + seed_bytes;
-  const auto available = static_cast<double>(available_host_memory());
-  if (!(expected + emitted < 2e9) || !(meshes.tets < 5e8) || !(segments < 5e8) ||
-      (options.device == "cpu" && needed > available) || seed_bytes > available) {
-    throw DeviceError(fmt::format(
-        "{}: the scene would have about {:.3g} particles{}{} and need about {:.3g} GiB, of which {:.3g} GiB "
-        "are free; raise grid.dx, lower particles_per_cell, {}{}shrink the objects or let emitters give out "
-        "less",
-        scene.file, expected + emitted,
-        meshes.tets > 0 ? fmt::format(", {:.3g} tets with {:.3g} collision particles", meshes.tets, meshes.samples)
-                        : "",
-        segments > 0 ? fmt::format(", {:.3g} segments of strands", segments) : "", needed / 1073741824,
-        available / 1073741824, meshes.tets > 0 ? "raise element_size, lower contact.samples_per_cell, " : "",
-        segments > 0 ? "ask for fewer strands or longer segments, " : ""));
-  }
-  const ParticleSeed seed = sample_particles(scene);
+  check_memory(scene, engine_options, model);
   warnings = mesh_warnings(scene);
-  for (const std::string& overlap : overlaps_with_colliders(scene, seed)) warnings.push_back(overlap);
-  const SolidSeed solids = sample_solids(scene);
-  for (const std::string& overlap : overlaps_of_meshes(scene, solids)) warnings.push_back(overlap);
-  const RodSeed rods = sample_hair(scene, solids, warnings);
-  amounts = amounts_of(seed, solids, rods, model.dx);
-  return make_engine(engine_options, model, seed, solids, rods);
+  const Seeds seeds = make_seeds(scene, warnings);
+  amounts = amounts_of(seeds, model.dx);
+  return make_engine(engine_options, model, seeds);
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ struct SimulationOptions {
 /// What happened between two frames.
 struct FrameProgress {
   std::int64_t substeps = 0;
-  double dt_min = 0;  ///< [s]
-  double dt_max = 0;  ///< [s]
+  double dt_min = 0;     ///< [s]
+  double dt_max = 0;     ///< [s]
   SolveReport solve;     ///< what implicit steps took
   StrandReport strands;  ///< what contact between strands did
   /// How often each bound set dt.
@@ -61,8 +61,8 @@ class Simulation {
   const Scene& scene() const { return scene_; }
   /// What looks like a mistake in the scene but can be simulated, one sentence each.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Of meshes and strands at time 0: with these `estimated_bytes` is what memory the steps will need.
-  const MeshAmounts& amounts() const { return amounts_; }
+  /// What there is at time 0: with this `estimated_bytes` is what memory the steps will need.
+  const Amounts& amounts() const { return amounts_; }
   double time() const { return engine_->time(); }                    ///< [s]
   int frame() const { return frame_; }                               ///< frames completed
   int frame_count() const { return scene_.frame_count(); }           ///< frames the scene asks for
@@ -93,7 +93,7 @@ class Simulation {
  private:
   Scene scene_;
   std::vector<std::string> warnings_;
-  MeshAmounts amounts_;
+  Amounts amounts_;
   std::unique_ptr<Engine> engine_;
   int frame_ = 0;
   bool frame_complete_ = true;

@@ -112,7 +112,7 @@ TEST_F(Trouble, EstimateOfMemoryHolds) {
       const ParticleSeed seed = SeedMaker(model, 2).add(count, {{0, 0, 0}}, Vec<double, 3>::filled(half), 0.1).seed();
       const auto engine = make_engine(tested(precision), model, seed);
       for (int step = 0; step < 20; ++step) engine->step(1e9);
-      const double estimate = estimated_bytes(tested(precision), model, count);
+      const double estimate = estimated_bytes(tested(precision), model, amounts_of(Seeds(seed), model.dx));
       EXPECT_LE(static_cast<double>(engine->bytes()), 1.1 * estimate);
       EXPECT_GE(static_cast<double>(engine->bytes()), 0.4 * estimate);
     }
@@ -132,7 +132,7 @@ TEST_F(Trouble, MemoryStaysFlat) {
               {"time": 0.15, "at": [0.01, 0.4, 0]}, {"time": 0.2, "at": [0, 0.4, 0]},
               {"time": 0.25, "at": [0.01, 0.4, 0]}, {"time": 0.3, "at": [0, 0.4, 0]}]}]})",
         "test.json");
-    const auto engine = make_engine(tested(precision), build_model(scene), sample_particles(scene));
+    const auto engine = make_engine(tested(precision), build_model(scene), make_seeds(scene));
     for (int step = 0; step < 200; ++step) engine->step(1e9);
     const std::size_t settled = engine->bytes();
     for (int step = 200; step < 1000; ++step) engine->step(1e9);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "scene_text.h"
+#include "tribo/matter/particles/seed.h"
 #include "tribo/setup/model.h"
 
 /// \file
@@ -61,7 +62,7 @@ Errors errors(const Wave& wave, double dx, double dt, Placement placement, bool 
                          {{"shape": {{"half_space": [-1, 0]}}, "at": [{}, 0], "boundary": "slip"}}]}})",
                   dx, dt, rho, E, L, height, L / 2, ppc, placement == Placement::poisson ? "poisson" : "jittered", L),
       "wave.json", {});
-  ParticleSeed seed = sample_particles(scene);
+  ParticleSeed seed = make_seeds(scene).of<ParticleSeed>();
   if (placement == Placement::lattice) {  // the jittered points' cells have their centers on a lattice
     const double h = dx / std::sqrt(ppc);
     for (Vec<double, 3>& x : seed.x) {

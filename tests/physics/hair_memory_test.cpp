@@ -29,10 +29,9 @@ TEST_P(HairMemory, IsForeseen) {
   const Scene& scene = simulation.scene();
   for (int i = 0; i < 20; ++i) simulation.step();
   const auto held = static_cast<double>(simulation.engine().bytes());
-  const auto particles = static_cast<double>(sample_particles(scene).x.size());
   const EngineOptions engine{"cpu", scene.precision, 0, ""};
-  const double exact = estimated_bytes(engine, build_model(scene), particles, simulation.amounts()) / held;
-  const double before = estimated_bytes(engine, build_model(scene), particles, expected_meshes(scene)) / held;
+  const double exact = estimated_bytes(engine, build_model(scene), simulation.amounts()) / held;
+  const double before = estimated_bytes(engine, build_model(scene), expected_amounts(scene)) / held;
   RecordProperty("memory", fmt::format("{:.2f} of the {:.3g} bytes that are held; before there are strands {:.2f}",
                                        exact, held, before));
   EXPECT_GT(exact, 0.7);

@@ -29,11 +29,9 @@ void expect_foreseen(Simulation& simulation, int steps, double most) {
   const Scene& scene = simulation.scene();
   for (int i = 0; i < steps; ++i) simulation.step();
   const auto held = static_cast<double>(simulation.engine().bytes());
-  const auto particles = static_cast<double>(simulation.engine().counts().particles);
   const EngineOptions engine{"cpu", scene.precision, 0, ""};
-  const MeshAmounts there = amounts_of(sample_solids(scene), scene.grid.dx), foreseen = expected_meshes(scene);
-  const double exact = estimated_bytes(engine, build_model(scene), particles, there);
-  const double before = estimated_bytes(engine, build_model(scene), particles, foreseen);
+  const double exact = estimated_bytes(engine, build_model(scene), simulation.amounts());
+  const double before = estimated_bytes(engine, build_model(scene), expected_amounts(scene));
   ::testing::Test::RecordProperty(
       "memory", fmt::format("{:.2f} of the {:.3g} bytes that are held; before there are tets {:.2f}", exact / held,
                             held, before / held));

@@ -7,10 +7,9 @@
 /// \file
 /// The one function each backend exports; everything else in it is private to it.
 
-#define TRIBO_DECLARE_BACKEND(backend)                                                                                 \
-  namespace tribo::backend {                                                                                           \
-  std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model,                        \
-                                              const ParticleSeed& seed, const SolidSeed& solids, const RodSeed& rods); \
+#define TRIBO_DECLARE_BACKEND(backend)                                                                               \
+  namespace tribo::backend {                                                                                         \
+  std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model, const Seeds& seeds); \
   }
 
 TRIBO_DECLARE_BACKEND(cpu_generic)

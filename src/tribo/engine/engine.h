@@ -12,10 +12,7 @@
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/linear/solve_report.h"
-#include "tribo/matter/solids/contact_samples.h"
-#include "tribo/matter/solids/seed.h"
 #include "tribo/matter/strands/report.h"
-#include "tribo/matter/strands/seed.h"
 #include "tribo/setup/model.h"
 
 /// \file
@@ -103,13 +100,10 @@ struct EngineOptions {
 };
 
 /// Bytes an engine will need for so much; what is asked for before anything is allocated.
-double estimated_bytes(const EngineOptions& options, const Model& model, double particles,
-                       const MeshAmounts& meshes = {});
+double estimated_bytes(const EngineOptions& options, const Model& model, const Amounts& amounts);
 
-/// An engine with particles, meshes and strands in place. Throws DeviceError when the device is absent or memory is
-/// short.
-std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                                    const SolidSeed& solids = {}, const RodSeed& rods = {});
+/// An engine with everything in place. Throws DeviceError when the device is absent or memory is short.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, const Model& model, const Seeds& seeds);
 
 /// CPU instruction sets this binary was built for and this machine can run, best first.
 std::vector<std::string> available_isas();

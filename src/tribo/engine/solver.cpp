@@ -31,22 +31,20 @@ double radius_of(const ColliderSpec& collider) {
 }  // namespace
 
 template <class Real, int D>
-Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                        const SolidSeed& solids, const RodSeed& rods)
-    : model_(model), options_(options), exec_(options.threads), kinds_(exec_, model_), particles_(kinds_.particles) {
-  const double needed =
-      estimated_bytes(options, model, static_cast<double>(seed.x.size()), amounts_of(seed, solids, rods, model.dx));
+Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const Seeds& seeds)
+    : model_(model), options_(options), exec_(options.threads), kinds_(exec_, model_), particles_(kinds_.particles()) {
+  const double needed = estimated_bytes(options, model, amounts_of(seeds, model.dx));
   const auto available = static_cast<double>(available_memory(exec_));
   if (needed > available)
     throw DeviceError("not enough memory on " + std::string(device_name) + ": the scene needs about " +
                       std::to_string(static_cast<long long>(needed / 1048576)) + " MiB, " +
                       std::to_string(static_cast<long long>(available / 1048576)) +
                       " MiB are free; use a larger grid spacing, fewer particles or strands, or larger elements");
-  kinds_.load(seed, solids, rods);
+  kinds_.load(seeds);
   double fastest = 0;
   for (const ColliderSpec& collider : model_.colliders)
     fastest = std::max(fastest, collider.motion.max_speed(radius_of(collider)));
-  for (System<Real, D>* kind : kinds_.all()) fastest = std::max(fastest, kind->expected_speed());
+  for (const auto& kind : kinds_.all()) fastest = std::max(fastest, kind->expected_speed());
   speed_limit_ = 100 * fastest;
 }
 
@@ -56,15 +54,15 @@ StepReport Solver<Real, D>::bounded_dt(double until, double& paced) const {
   const TimeSpec& time = model_.time;
   const Surroundings around = kinds_.surroundings();
   StepBound step{time.dt_max, "dt_max"};
-  for (const System<Real, D>* kind : kinds_.all()) kind->bound(around, step);
-  for (const System<Real, D>* kind : kinds_.all()) kind->bound_last(around, step);
+  for (const auto& kind : kinds_.all()) kind->bound(around, step);
+  for (const auto& kind : kinds_.all()) kind->bound_last(around, step);
   for (const ColliderSpec& collider : model_.colliders) {
     if (collider.motion.keys().size() < 2) continue;
     const double speed = collider.motion.max_speed(around.time, step.dt, radius_of(collider));
     if (speed > 0) step.at_most(time.cfl * model_.dx / speed, "collider");
   }
   bool equal = false;
-  for (const System<Real, D>* kind : kinds_.all()) {
+  for (const auto& kind : kinds_.all()) {
     step.dt = kind->paced(step.dt);
     equal = equal || (!kind->empty() && kind->wants_equal_steps());
   }
@@ -100,7 +98,7 @@ StepReport Solver<Real, D>::step(double until) {
   if (report.dt < model_.time.dt_min && report.dt < left)
     report_runaway("the next step would be " + std::to_string(report.dt * 1e9) + " ns, below time.dt_min");
   double fastest = 0;
-  for (const System<Real, D>* kind : kinds_.all()) fastest = std::max(fastest, kind->speed());
+  for (const auto& kind : kinds_.all()) fastest = std::max(fastest, kind->speed());
   if (fastest > speed_limit_ + std::sqrt(squared_norm(model_.gravity)) * time)
     report_runaway((particles_.speed() < fastest ? "a vertex has reached " : "a particle has reached ") +
                    std::to_string(fastest) +
@@ -115,11 +113,11 @@ StepReport Solver<Real, D>::step(double until) {
   } catch (const LostStepError&) {
     throw;
   } catch (const DeviceError&) {  // no memory; the state must be what it was
-    for (System<Real, D>* kind : kinds_.all()) kind->undo();
+    for (const auto& kind : kinds_.all()) kind->undo();
     throw;
   }
-  for (System<Real, D>* kind : kinds_.all()) kind->taken(paced);
-  for (const System<Real, D>* kind : kinds_.all())
+  for (const auto& kind : kinds_.all()) kind->taken(paced);
+  for (const auto& kind : kinds_.all())
     if (const std::string complaint = kind->complaint(); !complaint.empty())
       throw DivergedError("step " + std::to_string(particles_.state.step) + " (t = " + std::to_string(time) +
                           " s, dt = " + std::to_string(taken) + " s, limited by " + report.limit + "): " + complaint);
@@ -159,7 +157,7 @@ void Solver<Real, D>::report_runaway(const std::string& what) {
 template <class Real, int D>
 std::vector<ObjectSums> Solver<Real, D>::measure() {
   std::vector<ObjectSums> sums(model_.objects.size());
-  for (System<Real, D>* kind : kinds_.all()) kind->measure(sums);
+  for (const auto& kind : kinds_.all()) kind->measure(sums);
   return sums;
 }
 
@@ -174,7 +172,7 @@ RawFrame Solver<Real, D>::frame(int number, bool later) {
     raw.object_materials.push_back(object.material);
   }
   for (const MaterialSpec& material : model_.materials) frame.materials.push_back(material.name);
-  for (const System<Real, D>* kind : kinds_.all()) {
+  for (const auto& kind : kinds_.all()) {
     kind->show(options_, frame);
     raw.hidden += kind->passengers();
   }
@@ -195,7 +193,7 @@ const char* Solver<Real, D>::backend() const {
 template <class Real, int D>
 EngineCounts Solver<Real, D>::counts() const {
   EngineCounts counts;
-  for (const System<Real, D>* kind : kinds_.all()) kind->count(counts);
+  for (const auto& kind : kinds_.all()) kind->count(counts);
   return counts;
 }
 
@@ -203,7 +201,7 @@ template <class Real, int D>
 std::uint64_t Solver<Real, D>::state_hash() {
   settle(exec_, particles_.state, particles_.work);
   StateHash hash(exec_);
-  for (System<Real, D>* kind : kinds_.all()) kind->each_saved(hash);
+  for (const auto& kind : kinds_.all()) kind->each_saved(hash);
   return hash.value();
 }
 
@@ -211,7 +209,7 @@ template <class Real, int D>
 void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   settle(exec_, particles_.state, particles_.work);
   StateSaver saver(exec_, visit);
-  for (System<Real, D>* kind : kinds_.all()) kind->each_saved(saver);
+  for (const auto& kind : kinds_.all()) kind->each_saved(saver);
 }
 
 template <class Real, int D>
@@ -219,14 +217,14 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   take_columns(exec_, particles_.state, particles_.work);
   {
     StateLoader loader(exec_, checkpoint);
-    for (System<Real, D>* kind : kinds_.all()) {
+    for (const auto& kind : kinds_.all()) {
       kind->check(loader);
       kind->each_saved(loader);
     }
     loader.take();
-    for (System<Real, D>* kind : kinds_.all()) kind->each_saved(loader);
+    for (const auto& kind : kinds_.all()) kind->each_saved(loader);
   }
-  for (System<Real, D>* kind : kinds_.all()) kind->loaded();
+  for (const auto& kind : kinds_.all()) kind->loaded();
 }
 
 template <class Real, int D>
@@ -237,15 +235,14 @@ const std::vector<std::pair<const char*, double>>& Solver<Real, D>::stage_second
 template <class Real, int D>
 std::size_t Solver<Real, D>::bytes() const {
   std::size_t sum = 0;
-  for (const System<Real, D>* kind : kinds_.all()) sum += kind->bytes();
+  for (const auto& kind : kinds_.all()) sum += kind->bytes();
   return sum;
 }
 
-std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model, const ParticleSeed& seed,
-                                            const SolidSeed& solids, const RodSeed& rods) {
+std::unique_ptr<Engine> make_backend_engine(const EngineOptions& options, const Model& model, const Seeds& seeds) {
   const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
-    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seed, solids, rods);
-    return std::make_unique<Solver<Real, 3>>(options, model, seed, solids, rods);
+    if (model.dimension == 2) return std::make_unique<Solver<Real, 2>>(options, model, seeds);
+    return std::make_unique<Solver<Real, 3>>(options, model, seeds);
   };
   return options.precision == "double" ? make(double{}) : make(float{});
 }

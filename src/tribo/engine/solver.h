@@ -10,8 +10,7 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real, int D>
 class Solver final : public Engine {
  public:
-  Solver(const EngineOptions& options, const Model& model, const ParticleSeed& seed, const SolidSeed& solids,
-         const RodSeed& rods);
+  Solver(const EngineOptions& options, const Model& model, const Seeds& seeds);
 
   const char* backend() const override;
   double time() const override { return particles_.state.time; }

@@ -31,13 +31,13 @@ class Attempt {
         kinds_(kinds),
         report_(report),
         others_(others),
-        colliders_{ex, model.colliders, attempt.around.time, attempt.dt, kinds.particles.work},
+        colliders_{ex, model.colliders, attempt.around.time, attempt.dt, kinds.particles().work},
         shortest_(attempt.dt <= model.time.dt_min) {}
 
   /// The velocities that each kind wants. False where they were not found, or the step is too long for them.
   bool predict() {
     bool converged = true;
-    for (System<Real, D>* kind : kinds_.all()) {
+    for (const auto& kind : kinds_.all()) {
       const ImplicitReport found = kind->predict(attempt_);
       converged = accept(found) && converged;
       speed_ = std::fmax(speed_, found.speed);
@@ -50,16 +50,16 @@ class Attempt {
     if (!particles) return short_enough(contact(nullptr));
     GridAction<Real, D> act;
     if (others_) act = [&](const GridNodes<Real, D>& grid) { return contact(&grid); };
-    const auto outcome =
-        kinds_.particles.advance(attempt_, colliders_, act, [&](const ImplicitReport& found) { return accept(found); });
+    const auto outcome = kinds_.particles().advance(attempt_, colliders_, act,
+                                                    [&](const ImplicitReport& found) { return accept(found); });
     if (outcome.speed > speed_) speed_ = outcome.speed;
     return outcome.taken;
   }
 
   void finish(bool particles) {
     finish_taken([&] {
-      if (particles) kinds_.particles.move(attempt_, colliders_, speed_);
-      for (System<Real, D>* kind : kinds_.all()) kind->finish(attempt_, report_);
+      if (particles) kinds_.particles().move(attempt_, colliders_, speed_);
+      for (const auto& kind : kinds_.all()) kind->finish(attempt_, report_);
     });
   }
 
@@ -78,18 +78,17 @@ class Attempt {
   double contact(const GridNodes<Real, D>* grid) {
     double speed = 0;
     if (grid != nullptr)
-      for (System<Real, D>* kind : kinds_.all())
-        speed = std::fmax(speed, kind->meet(Phase::particles, *grid, attempt_.dt));
+      for (const auto& kind : kinds_.all()) speed = std::fmax(speed, kind->meet(Phase::particles, *grid, attempt_.dt));
     const GridAction<Real, D> others = [&](const GridNodes<Real, D>& strands) {
       double met = 0;
-      for (System<Real, D>* kind : kinds_.all()) met = std::fmax(met, kind->meet(Phase::strands, strands, attempt_.dt));
+      for (const auto& kind : kinds_.all()) met = std::fmax(met, kind->meet(Phase::strands, strands, attempt_.dt));
       return met;
     };
-    for (System<Real, D>* kind : kinds_.all()) speed = std::fmax(speed, kind->exchange(attempt_, grid, others));
+    for (const auto& kind : kinds_.all()) speed = std::fmax(speed, kind->exchange(attempt_, grid, others));
     if (!short_enough(speed)) return speed;
     const auto view = colliders_.during();
     bool clean = true;
-    for (System<Real, D>* kind : kinds_.all()) clean = kind->collide(attempt_, view) && clean;
+    for (const auto& kind : kinds_.all()) clean = kind->collide(attempt_, view) && clean;
     if (!clean) ++report_.strands.retries;
     return clean || shortest_ ? speed : std::numeric_limits<double>::infinity();
   }
@@ -110,13 +109,13 @@ class Attempt {
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, StepReport& report) {
   bool others = false, columns = false;
-  for (const System<Real, D>* kind : kinds.all()) {
-    others = others || (kind != &kinds.particles && !kind->empty() && kind->passengers() == 0);
+  for (const auto& kind : kinds.all()) {
+    others = others || (kind.get() != &kinds.particles() && !kind->empty() && kind->passengers() == 0);
     columns = columns || kind->needs_columns();
   }
-  const bool particles = kinds.particles.prepare(others, columns);
+  const bool particles = kinds.particles().prepare(others, columns);
   const Surroundings around = kinds.surroundings();  // packing sorts, and a sink may have taken the last particle
-  for (System<Real, D>* kind : kinds.all()) kind->begin();
+  for (const auto& kind : kinds.all()) kind->begin();
   for (;; dt *= 0.5) {
     Attempt<Real, D> attempt(ex, model, {around, dt, report.strands.retries, report.least_for_strands}, others, kinds,
                              report);

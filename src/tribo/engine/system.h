@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tribo/engine/engine.h"
 #include "tribo/engine/state_list.h"
 #include "tribo/grid/stages.h"
+#include "tribo/setup/seeds.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -14,7 +17,7 @@ namespace tribo::TRIBO_BACKEND {
 struct Surroundings {
   double time = 0;         ///< [s]
   bool particles = false;  ///< whether there are any
-  bool bodies = false;     ///< likewise, of tets that meet others by themselves
+  bool bodies = false;     ///< likewise, of those that meet others by themselves
 };
 
 /// The length of the next step, by whatever bounds it most.
@@ -58,7 +61,11 @@ class System {
   System& operator=(const System&) = delete;
   virtual ~System() = default;
 
+  /// Takes what its room has seeded.
+  virtual void load(const Seeds& seeds) = 0;
   virtual bool empty() const = 0;
+  /// Whether it has bodies that meet others by themselves.
+  virtual bool has_bodies() const { return false; }
 
   /// All that evolves, in a fixed order.
   virtual void each_saved(StateList& list) = 0;
@@ -128,6 +135,30 @@ class System {
 
   Exec& ex_;
   const Model& model_;
+};
+
+/// All kinds of matter of a simulation.
+template <class Real, int D>
+class Systems {
+ public:
+  /// The one of a kind, for another that has to do with it; it must be before that in the list.
+  template <class Kind>
+  Kind& of() const {
+    for (const auto& system : all_)
+      if (auto* kind = dynamic_cast<Kind*>(system.get())) return *kind;
+    throw std::logic_error("a kind of matter asks for one that is not before it");
+  }
+  /// In the order in which they are asked, saved and shown.
+  const std::vector<std::unique_ptr<System<Real, D>>>& all() const { return all_; }
+
+ protected:
+  template <class Kind>
+  void add(Exec& ex, const Model& model) {
+    all_.push_back(std::make_unique<Kind>(ex, model, *this));
+  }
+
+ private:
+  std::vector<std::unique_ptr<System<Real, D>>> all_;
 };
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "tribo/matter/particles/spec.h"
 #include "tribo/setup/appearance.h"
 
 namespace tribo {
@@ -140,7 +141,7 @@ ViewBounds expected_motion(const Scene& scene) {
   for (const ObjectSpec& object : scene.objects) {
     if (!object.look.visible) continue;
     motion.include(bounds_of(object.shape, {object.placement.at, rotation_matrix(object.placement.rotation)}));
-    if (object.emission) include_flight(scene, object, motion);
+    if (object.as<EmissionSpec>() != nullptr) include_flight(scene, object, motion);
   }
   if (motion.empty()) return motion;
   if (scene.dimension == 2) motion.low[2] = motion.high[2] = 0;

@@ -13,6 +13,7 @@
 #include "tribo/render/renderer.h"
 #include "tribo/run/frame_queue.h"
 #include "tribo/run/statistics.h"
+#include "tribo/scene/room.h"
 #include "tribo/setup/appearance.h"
 #include "tribo/setup/meshes.h"
 
@@ -146,7 +147,8 @@ class SceneRun {
       throw DeviceError(std::string(error.what()) +
                         "\nthe step it happened in is lost, and no checkpoint is written; continue with --resume from "
                         "the last one where there is more memory");
-    } catch (const DeviceError& error) {  // before a substep, after it, or in one that was taken back: the state is whole
+    } catch (
+        const DeviceError& error) {  // before a substep, after it, or in one that was taken back: the state is whole
       // A checkpoint says that all frames before it are on disk.
       if (simulation_.frame() > last_pushed_)
         throw DeviceError(std::string(error.what()) + "\nframe " + std::to_string(simulation_.frame()) +
@@ -186,11 +188,7 @@ class SceneRun {
     for (const NamedMesh& named : meshes_of(simulation_.scene()))
       for (const NamedBytes& copy : named.mesh.copies()) directory_.keep_file(copy.file, copy.bytes);
     for (const ObjectSpec& object : simulation_.scene().objects)
-      if (object.strands)
-        if (const auto* strands = std::get_if<StrandFileSpec>(&object.strands->made.source)) {
-          const NamedBytes copy = strands->copy();
-          directory_.keep_file(copy.file, copy.bytes);
-        }
+      for (const NamedBytes& copy : room_of(object).files(object)) directory_.keep_file(copy.file, copy.bytes);
     directory_.write_scene(simulation_.scene().resolved_json);
   }
 

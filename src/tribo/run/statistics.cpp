@@ -8,6 +8,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/math/svd.h"
+#include "tribo/matter/particles/spec.h"
 
 namespace tribo {
 namespace {
@@ -94,14 +95,14 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   for (std::size_t o = 0; o < sums.size(); ++o) {
     total.add(sums[o]);
     const ObjectSpec& object = simulation.scene().objects[o];
-    const bool of_particles = !object.is_hybrid() && (!object.strands || object.is_curves());
+    const bool of_particles = object.touch == Touch::particles;
     objects[object.name] = object_statistics(sums[o], of_particles ? simulation.scene().grid.dx : 0);
   }
   const EngineFlows flows = simulation.engine().flows();
   const auto flow_json = [](const Flow& flow) { return Json{{"particles", flow.particles}, {"mass", flow.mass}}; };
   for (std::size_t o = 0; o < sums.size(); ++o) {
     const ObjectSpec& object = simulation.scene().objects[o];
-    if (object.emission) objects[object.name]["emitted"] = flow_json(flows.emitted[o]);
+    if (object.as<EmissionSpec>() != nullptr) objects[object.name]["emitted"] = flow_json(flows.emitted[o]);
   }
   Json sinks = Json::object();
   for (std::size_t s = 0; s < flows.removed.size(); ++s)
@@ -141,13 +142,10 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   };
   if (counts.segments > 0) {
     const StrandReport& strands = progress.strands;
-    line["strands"] = {{"pairs", strands.pairs},
-                       {"missed_grid", strands.missed_grid},
-                       {"missed_pairs", strands.missed_pairs},
-                       {"tied", strands.tied},
-                       {"missed_odd", strands.missed_odd},
-                       {"rounds", strands.rounds},
-                       {"retries", strands.retries}};
+    line["strands"] = {
+        {"pairs", strands.pairs},    {"missed_grid", strands.missed_grid}, {"missed_pairs", strands.missed_pairs},
+        {"tied", strands.tied},      {"missed_odd", strands.missed_odd},   {"rounds", strands.rounds},
+        {"retries", strands.retries}};
     if (const StrandPassage& first = strands.first; first.object[0] >= 0) {
       const auto name = [&](int side) {
         return simulation.scene().objects[static_cast<std::size_t>(first.object[static_cast<std::size_t>(side)])].name;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "tribo/matter/solids/spec.h"
+#include "tribo/matter/strands/spec.h"
+
 namespace tribo {
 namespace {
 
@@ -19,7 +22,10 @@ const std::string& name_of(const Scene& scene, const Party& party) {
 }
 
 /// Strands that meet particles and meshes, on a grid of their own.
-bool is_bulk(const ObjectSpec& object) { return object.strands && object.strands->method == HairMethod::hybrid; }
+bool is_bulk(const ObjectSpec& object) {
+  const StrandsSpec* hair = rods_of(object);
+  return hair != nullptr && hair->method == HairMethod::hybrid;
+}
 
 bool same_pair(const PairFriction& pair, const Party& one, const Party& other) {
   return (pair.one == one && pair.other == other) || (pair.one == other && pair.other == one);
@@ -52,12 +58,12 @@ class Untouched {
     if (boundary != Boundary::separate)
       return fmt::format("collider {} is \"{}\", which knows no coefficient; set its boundary to \"separate\"",
                          name(one_), boundary == Boundary::slip ? "slip" : "sticky");
-    if (second == Touch::mesh && object_of(scene_, other_).solid->kinematic)
+    if (second == Touch::mesh && object_of(scene_, other_).as<SolidSpec>()->kinematic)
       return fmt::format("{} is kinematic, and colliders do not act on it; leave the pair out", name(other_));
     return "";
   }
   std::string of_meshes() const {
-    const SolidSpec &a = *object_of(scene_, one_).solid, &b = *object_of(scene_, other_).solid;
+    const auto &a = *object_of(scene_, one_).as<SolidSpec>(), &b = *object_of(scene_, other_).as<SolidSpec>();
     if (a.kinematic && b.kinematic) return "what is kinematic goes where it is told; leave the pair out";
     if (one_ == other_ && !a.self_contact)
       return fmt::format("{} does not touch itself; set its self_contact to true", name(one_));
@@ -108,10 +114,7 @@ void check_shared(const Scene& scene, const PairFriction& pair, const std::strin
 }  // namespace
 
 Touch touch_of(const Scene& scene, const Party& party) {
-  if (party.collider) return Touch::collider;
-  const ObjectSpec& object = object_of(scene, party);
-  if (object.is_hybrid()) return Touch::mesh;
-  return object.strands && !object.is_curves() ? Touch::strands : Touch::particles;
+  return party.collider ? Touch::collider : object_of(scene, party).touch;
 }
 
 double FrictionTable::between(const Party& one, const Party& other) const {
@@ -121,9 +124,7 @@ double FrictionTable::between(const Party& one, const Party& other) const {
 }
 
 double FrictionTable::own(const Party& party) const {
-  if (party.collider) return collider_of(scene_, party).friction;
-  const ObjectSpec& object = object_of(scene_, party);
-  return object.is_hybrid() ? object.solid->friction : object.strands ? object.strands->friction : 0;
+  return party.collider ? collider_of(scene_, party).friction : object_of(scene_, party).friction;
 }
 
 double FrictionTable::usual(const Party& one, const Party& other) const {
@@ -135,7 +136,7 @@ double FrictionTable::usual(const Party& one, const Party& other) const {
   if (scene_.strand_grid.friction) return *scene_.strand_grid.friction;
   double least = std::numeric_limits<double>::infinity();
   for (const ObjectSpec& object : scene_.objects)
-    if (is_bulk(object)) least = std::min(least, object.strands->friction);
+    if (is_bulk(object)) least = std::min(least, object.friction);
   return least;
 }
 

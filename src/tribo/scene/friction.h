@@ -5,13 +5,6 @@
 
 namespace tribo {
 
-/// How something meets others, whatever type of object it is. Of two, that of the later one counts by itself.
-enum class Touch {
-  particles,  ///< on the particles' grid: also solids and hair of a method whose vertices are particles
-  strands,    ///< hair but that of method "mpm"
-  mesh,       ///< a solid of method "hybrid"
-  collider
-};
 Touch touch_of(const Scene& scene, const Party& party);
 
 /// Friction of any two of a scene.

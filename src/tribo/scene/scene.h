@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -9,10 +10,7 @@
 #include "tribo/colliders/all.h"
 #include "tribo/fields/all.h"
 #include "tribo/math/small.h"
-#include "tribo/matter/strands/spec.h"
 #include "tribo/models/any_law.h"
-#include "tribo/models/rod/material.h"
-#include "tribo/models/rod/method.h"
 #include "tribo/scene/contact.h"
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
@@ -60,66 +58,6 @@ struct FieldSpec {
   Vec<double, 3> center = Vec<double, 3>::zero();  ///< [m]
 };
 
-/// When and how much an emitter gives out.
-struct EmissionSpec {
-  double from = 0;                                         ///< [s]
-  double until = std::numeric_limits<double>::infinity();  ///< [s]
-  std::optional<double> volume_rate;  ///< [m^3/s]; nothing: as much as fits through the shape at the velocity
-  bool rate_by_mass = false;          ///< the scene gives the rate as a mass
-  double max_volume = std::numeric_limits<double>::infinity();  ///< given out in all [m^3]
-};
-
-/// Vertices of a mesh that go where they are told.
-struct PinSpec {
-  Shape<double> region;
-  Keyframe placement;  ///< of the region (its time is unused)
-  Motion motion;       ///< vertices that begin in the region follow it; one key: they stay
-};
-
-/// How a mesh begins, to see it recover.
-enum class StartShape { rest, scrambled, plane, line, point, mirrored };
-
-/// A body as a mesh of tets (Han 2019, sec. 4).
-struct SolidSpec {
-  bool updated_lagrangian = false;  ///< vertices are particles, which move with the grid (Jiang 2015); else hybrid
-  double element_size = 0;          ///< edge length of tets [m]
-  bool graded = false;              ///< larger tets inside
-  double friction = 0;              ///< Coulomb coefficient
-  double restitution = 0;
-  std::optional<double> damping;  ///< eta of Kelvin and Voigt [Pa s]; nothing: by the material, or enough to recover
-  std::optional<double> grid_damping;  ///< nu of RPIC, each step; nothing: none at all
-  bool self_contact = true;
-  bool kinematic = false;  ///< the whole body follows `motion`
-  Motion motion;
-  std::vector<PinSpec> pins;
-  StartShape start = StartShape::rest;
-};
-
-/// What fills the space around a curve of method "mpm" (Jiang 2017, 3.3.1).
-struct CurveMaterial {
-  double contact_stiffness = 2e5;  ///< Young's modulus across the strand [Pa]
-  double contact_shear = 1e5;      ///< gamma, of slip along it [Pa]
-};
-
-/// A body of strands, each a discrete elastic rod (Han 2019, sec. 5).
-struct StrandsSpec {
-  HairSpec made;  ///< where the strands come from, in the object's own coordinates
-  RodMaterial material;
-  bool has_material = false;  ///< the object names one of the scene's
-  CurveMaterial curve;
-  RodScheme scheme = RodScheme::implicit;
-  HairMethod method = HairMethod::hybrid;
-  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of method mcadams
-  double friction = 0;                                                 ///< Coulomb coefficient between strands
-  bool clamp_root = true, clamp_tip = false;
-  Motion motion;                     ///< of what is clamped; the strands begin where it is at time 0
-  std::string on;                    ///< name of the collider or solid that they grow on and go with; empty: none
-  std::string skin;                  ///< name of the solid whose surface roots go with; empty: they follow `motion`
-  std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
-  bool keeps_shape = true;           ///< curls stay; else strands are straight at rest
-  std::optional<Vec<double, 3>> director;  ///< where sections that are not round are wide, in the object's coordinates
-};
-
 /// One of two that touch.
 struct Party {
   bool collider = false;  ///< else an object
@@ -134,7 +72,15 @@ struct PairFriction {
   double coefficient = 0;
 };
 
-/// A body of particles, or where they come from. Other object types come with their own structs; see setup/objects.h.
+/// How something meets others, whatever type of object it is. Of two, that of the later one counts by itself.
+enum class Touch {
+  particles,  ///< on the particles' grid: also solids and hair of a method whose vertices are particles
+  strands,    ///< hair but that of method "mpm"
+  mesh,       ///< a solid of method "hybrid"
+  collider
+};
+
+/// What moves. What only its type knows is `own`: a struct in the room of its matter.
 struct ObjectSpec {
   std::string name;
   std::string type = "particles";
@@ -147,19 +93,20 @@ struct ObjectSpec {
   double particles_per_cell = 8;
   Sampling sampling = Sampling::jittered;
   std::int64_t seed = 0;
-  std::optional<EmissionSpec> emission;  ///< of an emitter, which has no particles at the start
-  std::optional<SolidSpec> solid;        ///< of a mesh
-  std::optional<StrandsSpec> strands;    ///< of hair, whose `shape` is a box around them
+  Touch touch = Touch::particles;
+  double friction = 0;  ///< Coulomb coefficient of its own, of what has one
+  std::any own;         ///< nothing: it is filled with particles at the start
   Look look;
 
-  /// A mesh that is no particles.
-  bool is_hybrid() const { return solid && !solid->updated_lagrangian; }
-  /// A mesh whose vertices are particles.
-  bool is_updated_lagrangian() const { return solid && solid->updated_lagrangian; }
-  /// Strands whose vertices and segments are particles.
-  bool is_curves() const { return strands && strands->method == HairMethod::mpm; }
-  /// Filled with particles at the start.
-  bool is_filled() const { return !emission && !solid && !strands; }
+  /// `own` where it is of this kind, else null.
+  template <class Spec>
+  const Spec* as() const {
+    return std::any_cast<Spec>(&own);
+  }
+  template <class Spec>
+  Spec* as() {
+    return std::any_cast<Spec>(&own);
+  }
 };
 
 /// Takes away the particles whose centers are inside a shape.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tribo/matter/particles/spec.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/scene.h"
 

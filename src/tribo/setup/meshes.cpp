@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tribo/scene/room.h"
+
 namespace tribo {
 
 std::vector<NamedMesh> meshes_of(const Scene& scene) {
@@ -16,14 +18,9 @@ std::vector<NamedMesh> meshes_of(const Scene& scene) {
   };
   for (const ObjectSpec& object : scene.objects) {
     add_all(object.name, object.shape);
-    if (object.strands)
-      if (const auto* scalp = std::get_if<ScalpSpec>(&object.strands->made.source)) {
-        if (scalp->has_shape) add_all(object.name, scalp->shape);  // else it is that of what it grows on
-        if (scalp->region) add_all(object.name, scalp->region->shape);
-      }
-    if (!object.solid) continue;
-    if (given_tets(object.shape)) meshes.back().as_tets = true;
-    for (const PinSpec& pin : object.solid->pins) add_all(object.name, pin.region);
+    const Room& room = room_of(object);
+    if (room.takes_tets(object)) meshes.back().as_tets = true;
+    room.each_shape(object, [&](const Shape<double>& shape) { add_all(object.name, shape); });
   }
   for (const ColliderSpec& collider : scene.colliders) add_all(collider.name, collider.shape);
   for (const SinkSpec& sink : scene.sinks) add_all(sink.name, sink.shape);

@@ -11,6 +11,7 @@
 #include "example_scene.h"
 #include "tribo/core/errors.h"
 #include "tribo/io/file.h"
+#include "tribo/matter/particles/spec.h"
 #include "tribo/models/all.h"
 #include "tribo/scene/data_path.h"
 #include "tribo/scene/json_reader.h"
@@ -64,12 +65,13 @@ TEST(SceneReader, FillsTheStructs) {
   EXPECT_EQ(std::get<TaylorGreenField>(scene.objects[0].velocity_field->field).wavelength, 0.2);
   EXPECT_EQ(scene.objects[0].velocity_field->center[0], 0.1);
   EXPECT_FALSE(scene.objects[1].velocity_field);
-  ASSERT_TRUE(scene.objects[4].emission);
+  const auto* const emission = scene.objects[4].as<EmissionSpec>();
+  ASSERT_NE(emission, nullptr);
   EXPECT_EQ(scene.objects[4].name, "emitter4");
-  EXPECT_EQ(scene.objects[4].emission->volume_rate,
+  EXPECT_EQ(emission->volume_rate,
             50 / scene.materials[static_cast<std::size_t>(scene.objects[4].material)].density);
-  EXPECT_EQ(scene.objects[4].emission->until, 2);
-  EXPECT_EQ(scene.objects[4].emission->max_volume, 0.25);
+  EXPECT_EQ(emission->until, 2);
+  EXPECT_EQ(emission->max_volume, 0.25);
   ASSERT_EQ(scene.sinks.size(), 2u);
   EXPECT_EQ(scene.sinks[0].name, "sink0");
   EXPECT_EQ(scene.sinks[0].until, std::numeric_limits<double>::infinity());

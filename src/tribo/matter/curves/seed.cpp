@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/matter/particles/seed.h"
 #include "tribo/matter/strands/hair.h"
 #include "tribo/matter/strands/making.h"
 #include "tribo/models/law.h"
 #include "tribo/scene/scene.h"
-#include "tribo/setup/model.h"
 
 namespace tribo {
 
@@ -49,17 +49,18 @@ void add_curve_body(CurveSeed& seed, const Strands& strands, const StrandRules& 
   seed.bodies.push_back(curve);
 }
 
-CurveSeed sample_curves(const Scene& scene) {
+CurveSeed sample_curves(const Scene& scene, std::vector<std::string>& warnings) {
   CurveSeed seed;
   std::vector<Finding> findings;
   for (std::size_t o = 0; o < scene.objects.size(); ++o) {
-    if (!scene.objects[o].is_curves()) continue;
-    const StrandsSpec& hair = *scene.objects[o].strands;
+    if (curves_of(scene.objects[o]) == nullptr) continue;
+    const StrandsSpec& hair = *curves_of(scene.objects[o]);
+    warn_of_file(scene.objects[o], hair, warnings);
     const RodMaterial& rod = hair.material;
     try {
       add_curve_body(seed, placed(make_strands(hair.made), hair.motion.pose(0)), strand_rules(scene, o),
                      curve_law(rod.youngs_modulus * rod.stretch_scale, hair.curve.contact_shear,
-                               hair.curve.contact_stiffness, rod.poisson_ratio, hair.friction));
+                               hair.curve.contact_stiffness, rod.poisson_ratio, scene.objects[o].friction));
     } catch (const SceneError&) {
       throw;
     } catch (const Error& error) {
@@ -70,29 +71,26 @@ CurveSeed sample_curves(const Scene& scene) {
   return seed;
 }
 
-void add_curves(const CurveSeed& curves, ParticleSeed& seed) {
+void add_curves(CurveSeed& curves, ParticleSeed& seed) {
   if (curves.bodies.empty()) return;
+  curves.first_particle = static_cast<std::int32_t>(seed.x.size());
   const RodSeed& rods = curves.strands;
-  const auto add = [&](const Vec<double, 3>& x, const Vec<double, 3>& v, double mass, int object) {
-    seed.x.push_back(x);
-    seed.v.push_back(v);
-    seed.m.push_back(mass);
-    seed.object.push_back(object);
-  };
   for (const RodBody& body : rods.bodies)
     for (auto i = static_cast<std::size_t>(body.vertices.begin); std::cmp_less(i, body.vertices.end); ++i)
-      add(rods.x[i], rods.v[i], rods.mass[i], body.object);
+      seed.add(rods.x[i], rods.v[i], rods.mass[i], body.object);
   seed.F.resize(seed.x.size(), Mat<double, 3>::identity());
-  for (const CurveBody& body : curves.bodies)
+  for (const CurveBody& body : curves.bodies) {
+    seed.stress_elsewhere.push_back({body.object, true});
     for (auto e = static_cast<std::size_t>(body.elements.begin); std::cmp_less(e, body.elements.end); ++e) {
       const auto i = static_cast<std::size_t>(curves.first[e]);
-      add(0.5 * (rods.x[i] + rods.x[i + 1]), 0.5 * (rods.v[i] + rods.v[i + 1]), curves.mass[e], body.object);
+      seed.add(0.5 * (rods.x[i] + rods.x[i + 1]), 0.5 * (rods.v[i] + rods.v[i + 1]), curves.mass[e], body.object);
       const Vec<double, 3> t = (1 / rods.length[i]) * (rods.x[i + 1] - rods.x[i]), m = rods.director[i];
       Mat<double, 3>& F = seed.F.emplace_back();
       put_column(F, 0, t);
       put_column(F, 1, m);
       put_column(F, 2, cross(t, m));
     }
+  }
 }
 
 }  // namespace tribo

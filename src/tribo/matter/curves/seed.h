@@ -32,19 +32,22 @@ struct CurveSeed {
   std::vector<std::int32_t> first;  ///< vertex where it begins
   std::vector<double> volume;       ///< of which its energy is [m^3]
   std::vector<double> mass;         ///< of its particle [kg]
+
+  std::int32_t first_particle = 0;  ///< id of the first vertex; the others follow, then elements
 };
 
 /// Of a section with Young's modulus E and Poisson's ratio nu, with slip by Coulomb's coefficient tan(phi):
 ///   alpha = sqrt(2/3) 2 sin(phi) / (3 - sin(phi)),   beta = tan(phi)   (Jiang 2017, table 1).
 CurveLaw<double> curve_law(double fiber, double shear, double youngs_modulus, double poisson_ratio, double friction);
 
-/// The curves of a scene at time 0. Throws SceneError for strands that cannot be made.
-CurveSeed sample_curves(const Scene& scene);
+/// The curves of a scene at time 0, with a sentence in `warnings` for what their files had that was put right. Throws
+/// SceneError for strands that cannot be made.
+CurveSeed sample_curves(const Scene& scene, std::vector<std::string>& warnings);
 
 /// Adds a body of strands as curves.
 void add_curve_body(CurveSeed& seed, const Strands& strands, const StrandRules& rules, const CurveLaw<double>& law);
 
 /// Adds their particles behind those there are: all vertices, then all elements with their normals in F.
-void add_curves(const CurveSeed& curves, ParticleSeed& seed);
+void add_curves(CurveSeed& curves, ParticleSeed& seed);
 
 }  // namespace tribo

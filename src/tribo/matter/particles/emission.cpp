@@ -37,16 +37,16 @@ EmitterModel emitter_model(const Scene& scene, int object) {
   const ObjectSpec& spec = scene.objects[static_cast<std::size_t>(object)];
   return {object,        spec.shape,    {spec.placement.at, rotation_matrix(spec.placement.rotation)},
           spec.velocity, scene.grid.dx, spec.particles_per_cell,
-          spec.sampling, spec.seed,     *spec.emission};
+          spec.sampling, spec.seed,     *spec.as<EmissionSpec>()};
 }
 
 double emission_rate(const Scene& scene, const ObjectSpec& object) {
-  if (object.emission->volume_rate) return *object.emission->volume_rate;
+  if (const auto& rate = object.as<EmissionSpec>()->volume_rate) return *rate;
   return scene.dimension == 2 ? full_rate<2>(object) : full_rate<3>(object);
 }
 
 double emitted_volume(const Scene& scene, const ObjectSpec& object) {
-  const EmissionSpec& when = *object.emission;
+  const EmissionSpec& when = *object.as<EmissionSpec>();
   const double seconds = std::max(0.0, std::min(when.until, scene.duration) - when.from);
   return std::min(when.max_volume, seconds * emission_rate(scene, object));
 }

@@ -4,23 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tribo/core/errors.h"
+#include "tribo/matter/solids/amounts.h"
 #include "tribo/matter/solids/expected_tets.h"
-#include "tribo/mesh/block_count.h"
+#include "tribo/matter/solids/spec.h"
 #include "tribo/mesh/tet_mesh.h"
 #include "tribo/mesh/triangle_tree.h"
 #include "tribo/scene/scene.h"
-#include "tribo/setup/model.h"
 #include "tribo/setup/random.h"
 
 namespace tribo {
 namespace {
 
 using Vec3 = Vec<double, 3>;
-
-constexpr double block_cells = 4;  ///< along the edge of a block of the grid
 
 struct Corners {
   Vec3 a, b, c;
@@ -117,50 +114,15 @@ double spread_over(const SolidSeed& seed, double area, double dx) {
   return std::max(1.0, std::ceil(seed.contact.samples_per_cell * area / (dx * dx)));
 }
 
-void add_expected_strands(const Scene& scene, const ObjectSpec& object, MeshAmounts& amounts) {
-  const HairSpec& made = object.strands->made;
-  const double segments = expected_segments(made), blocks = expected_blocks(made, block_cells * scene.grid.dx);
-  if (object.is_curves()) {
-    amounts.curve_segments = segments;
-    amounts.curve_blocks = blocks;
-    return;
-  }
-  amounts.segments = segments;
-  if (object.strands->method != HairMethod::hybrid || !scene.strand_grid.on) return;
-  amounts.grid_segments = segments;
-  amounts.strand_blocks = blocks;
-}
-
-/// The box around all hair that is a volume, in cells.
-class VolumeBox {
- public:
-  void add(const Vec3& x, const Vec3& half = Vec3::zero()) {
-    for (int k = 0; k < 3; ++k) {
-      low_[k] = std::min(low_[k], x[k] - half[k]);
-      high_[k] = std::max(high_[k], x[k] + half[k]);
-    }
-  }
-  double cells(double dx) const {
-    if (!(low_[0] <= high_[0])) return 0;
-    double product = 1;
-    for (int k = 0; k < 3; ++k) product *= (high_[k] - low_[k]) / dx + margin;
-    return product;
-  }
-
- private:
-  static constexpr double margin = 5;  ///< of cells at both sides, together
-  Vec3 low_ = Vec3::filled(std::numeric_limits<double>::max()), high_ = -low_;
-};
-
 bool has_corners(const SolidSeed& seed) { return seed.contact.form == ContactSpec::Form::balanced; }
 
 }  // namespace
 
-MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
-  MeshAmounts amounts;
+SolidAmounts expected_solids(const Scene& scene, const ObjectSpec& object) {
+  SolidAmounts amounts;
   amounts.tets = expected_tets(object);
-  if (object.strands) add_expected_strands(scene, object, amounts);
-  if (!object.is_hybrid()) return amounts;
+  const SolidSpec* solid = hybrid_mesh(object);
+  if (solid == nullptr) return amounts;
   double area = 0, triangles = 0;
   if (const TetSolid* given = given_tets(object.shape)) {
     for (const auto& t : boundary_of(given->mesh).triangles) {
@@ -173,10 +135,10 @@ MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
     const Vec3 size = bounds.high - bounds.low;
     area = 2 * (size[0] * size[1] + size[1] * size[2] + size[2] * size[0]);
     if (!std::holds_alternative<Box<double>>(object.shape)) area *= 0.6;  // a ball's part of its box is 0.52
-    triangles = 2 * area / (object.solid->element_size * object.solid->element_size);
+    triangles = 2 * area / (solid->element_size * solid->element_size);
   }
   amounts.bodies = 1;
-  amounts.self_contact = object.solid->self_contact;
+  amounts.self_contact = solid->self_contact;
   amounts.surface_cells = area / (scene.grid.dx * scene.grid.dx);
   const double corners = scene.contact.form == ContactSpec::Form::balanced ? 3 : 0;
   // At least one within each triangle; where it takes several, half of them have one more than their area asks for.
@@ -185,55 +147,19 @@ MeshAmounts expected_meshes(const Scene& scene, const ObjectSpec& object) {
   return amounts;
 }
 
-MeshAmounts expected_meshes(const Scene& scene) {
-  MeshAmounts sum;
-  VolumeBox volume;
-  for (const ObjectSpec& object : scene.objects) {
-    sum += expected_meshes(scene, object);
-    if (!object.strands || object.strands->method != HairMethod::mcadams) continue;
-    const Mat<double, 3> turn = rotation_matrix(object.placement.rotation);
-    const Vec3 half = expected_half_size(object.strands->made);
-    Vec3 turned = Vec3::zero();
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) turned[i] += std::abs(turn(i, j)) * half[j];
-    volume.add(object.placement.at, turned);
-  }
-  sum.volume_cells = volume.cells(scene.grid.dx);
+SolidAmounts expected_solids(const Scene& scene) {
+  SolidAmounts sum;
+  for (const ObjectSpec& object : scene.objects) sum += expected_solids(scene, object);
   return sum;
 }
 
-MeshAmounts amounts_of(const SolidSeed& seed, double dx) {
-  MeshAmounts amounts;
+SolidAmounts amounts_of(const SolidSeed& seed, double dx) {
+  SolidAmounts amounts;
   amounts.tets = static_cast<double>(seed.tets.size());
   amounts.samples = static_cast<double>(seed.samples.size());
   amounts.bodies = static_cast<double>(seed.bodies.size());
   for (const ContactSample& q : seed.samples) amounts.surface_cells += q.area / (dx * dx);
   for (const SolidBody& body : seed.bodies) amounts.self_contact = amounts.self_contact || body.self_contact;
-  return amounts;
-}
-
-MeshAmounts amounts_of(const ParticleSeed& particles, const SolidSeed& solids, const RodSeed& rods, double dx) {
-  MeshAmounts amounts = amounts_of(solids, dx);
-  amounts.tets += static_cast<double>(particles.meshes.tets.size());
-  const RodSeed& curves = particles.curves.strands;
-  const auto segments_of = [](const RodBody& body) {
-    return static_cast<double>((body.vertices.end - body.vertices.begin) - (body.strands.end - body.strands.begin));
-  };
-  BlockCount strand_blocks(block_cells * dx), curve_blocks(block_cells * dx);
-  VolumeBox volume;
-  for (const RodBody& body : rods.bodies) {
-    amounts.segments += segments_of(body);
-    if (body.wave_speed > 0) amounts.grid_segments += segments_of(body);
-    for (auto i = static_cast<std::size_t>(body.vertices.begin); i < static_cast<std::size_t>(body.vertices.end); ++i) {
-      if (body.wave_speed > 0) strand_blocks.add(rods.x[i]);
-      if (body.method == HairMethod::mcadams) volume.add(rods.x[i]);
-    }
-  }
-  for (const RodBody& body : curves.bodies) amounts.curve_segments += segments_of(body);
-  for (const Vec3& x : curves.x) curve_blocks.add(x);
-  amounts.strand_blocks = strand_blocks.count();
-  amounts.curve_blocks = curve_blocks.count();
-  amounts.volume_cells = volume.cells(dx);
   return amounts;
 }
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/matter/solids/spec.h"
+
 namespace tribo {
 
 double expected_tets(const ObjectSpec& object) {
-  if (!object.solid) return 0;
+  const SolidSpec* solid = object.as<SolidSpec>();
+  if (solid == nullptr) return 0;
   if (const TetSolid* given = given_tets(object.shape)) return static_cast<double>(given->mesh.tets.size());
-  const double size = object.solid->element_size;
+  const double size = solid->element_size;
   if (const auto* box = std::get_if<Box<double>>(&object.shape)) {  // at least one cell along each edge, however thin
     double cells = 1;
     for (int k = 0; k < 3; ++k) cells *= std::max(1.0, std::round(box->size[k] / size));

@@ -1,5 +1,7 @@
 #include "tribo/matter/solids/overlaps.h"
 
+#include "tribo/matter/solids/spec.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +69,7 @@ class OverlapSearch {
     const SolidBody& body = seed_.bodies[one];
     const ObjectSpec& object = object_of(seed_.bodies[other]);
     if (!extents_[one].meets(extents_[other])) return 0;
-    const Pose pose = object.solid->motion.pose(0);
+    const Pose pose = object.as<SolidSpec>()->motion.pose(0);
     const Mat<double, 3> to_local = transpose(pose.rotation);
     const double depth = std::max(depth_of(body), depth_of(seed_.bodies[other]));
     return std::visit(
@@ -94,7 +96,7 @@ class OverlapSearch {
   }
   /// Bodies rest half a cell apart, and tets round off a shape by part of their size.
   double depth_of(const SolidBody& body) const {
-    return 0.5 * std::max(scene_.grid.dx, object_of(body).solid->element_size);
+    return 0.5 * std::max(scene_.grid.dx, object_of(body).as<SolidSpec>()->element_size);
   }
 
   const Scene& scene_;

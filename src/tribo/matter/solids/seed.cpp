@@ -7,7 +7,7 @@
 
 #include "tribo/core/errors.h"
 #include "tribo/matter/solids/contact_samples.h"
-#include "tribo/matter/solids/expected_tets.h"
+#include "tribo/matter/solids/spec.h"
 #include "tribo/matter/solids/tets.h"
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
@@ -109,7 +109,7 @@ class SolidSampler {
   explicit SolidSampler(const Scene& scene) : scene_(scene) { seed_.contact = scene.contact; }
 
   SolidSeed hybrid() {
-    add_all(&ObjectSpec::is_hybrid);
+    add_all(hybrid_mesh);
     double samples = 0;
     for (const SolidBody& body : seed_.bodies) {
       samples += expected_samples(seed_, body, scene_.grid.dx);
@@ -120,16 +120,16 @@ class SolidSampler {
     return std::move(seed_);
   }
   SolidSeed updated_lagrangian() {
-    add_all(&ObjectSpec::is_updated_lagrangian);
+    add_all(vertex_mesh);
     return std::move(seed_);
   }
 
  private:
   const ObjectSpec& object(int o) const { return scene_.objects[static_cast<std::size_t>(o)]; }
   const MaterialSpec& material(int o) const { return scene_.materials[static_cast<std::size_t>(object(o).material)]; }
-  void add_all(bool (ObjectSpec::*wanted)() const) {
+  void add_all(const SolidSpec* (*wanted)(const ObjectSpec&)) {
     for (std::size_t o = 0; o < scene_.objects.size(); ++o)
-      if ((scene_.objects[o].*wanted)()) add(static_cast<int>(o));
+      if (wanted(scene_.objects[o]) != nullptr) add(static_cast<int>(o));
     if (!findings_.empty()) throw SceneError(std::move(findings_));
     set_friction();
   }
@@ -138,7 +138,7 @@ class SolidSampler {
   }
 
   void add(int o) {
-    const SolidSpec& solid = *object(o).solid;
+    const SolidSpec& solid = *object(o).as<SolidSpec>();
     TetMesh mesh;
     try {
       mesh = tets_of(object(o).shape, solid.element_size, solid.graded);
@@ -170,7 +170,7 @@ class SolidSampler {
 
   void add_vertices(int o, const TetMesh& mesh, SolidBody& body) {
     const auto first = static_cast<std::size_t>(body.vertices.begin);
-    const Pose pose = object(o).solid->motion.pose(0);
+    const Pose pose = object(o).as<SolidSpec>()->motion.pose(0);
     const InitialMotion motion = motion_of(object(o));
     auto low = Vec<double, 3>::filled(1e300), high = Vec<double, 3>::filled(-1e300);
     for (const Vec<double, 3>& local : mesh.vertices) {
@@ -182,7 +182,7 @@ class SolidSampler {
       seed_.rest.push_back(x);
       seed_.x.push_back(x);
     }
-    deform(object(o).solid->start, object(o).seed, low, high, seed_.x, first);
+    deform(object(o).as<SolidSpec>()->start, object(o).seed, low, high, seed_.x, first);
     for (std::size_t i = first; i < seed_.x.size(); ++i) seed_.v.push_back(motion.velocity_at(seed_.x[i]));
     seed_.mass.resize(seed_.x.size(), 0);
     seed_.drive.resize(seed_.x.size(), -1);
@@ -213,7 +213,7 @@ class SolidSampler {
 
   /// Driven vertices begin with the velocity of their motion. Where pins overlap, the first decides.
   void drive(int o, const SolidBody& body) {
-    const SolidSpec& solid = *object(o).solid;
+    const SolidSpec& solid = *object(o).as<SolidSpec>();
     const auto follow = [&](std::size_t i, const Motion& motion) {
       seed_.drive[i] = static_cast<std::int32_t>(seed_.drives.size());
       const RigidMotion rigid = motion.over(0, 0);
@@ -257,12 +257,6 @@ class SolidSampler {
 };
 
 }  // namespace
-
-double expected_tets(const Scene& scene) {
-  double sum = 0;
-  for (const ObjectSpec& object : scene.objects) sum += expected_tets(object);
-  return sum;
-}
 
 SolidSeed sample_solids(const Scene& scene) { return SolidSampler(scene).hybrid(); }
 SolidSeed sample_vertex_meshes(const Scene& scene) { return SolidSampler(scene).updated_lagrangian(); }

@@ -75,9 +75,6 @@ struct SolidSeed {
 
 struct Scene;
 
-/// Tets the scene will have, roughly, before they are made.
-double expected_tets(const Scene& scene);
-
 /// The hybrid meshes of all objects that are some, at time 0. Throws SceneError for a shape that cannot be filled with
 /// tets.
 SolidSeed sample_solids(const Scene& scene);

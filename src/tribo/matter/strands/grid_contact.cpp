@@ -1,5 +1,7 @@
 #include "tribo/matter/strands/grid_contact.h"
 
+#include "tribo/matter/strands/spec.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,7 +46,7 @@ double fall_height(const Scene& scene, const RodSeed& seed, const Vec3& down) {
     high = std::max(high, height);
   }
   for (const ObjectSpec& object : scene.objects)
-    if (!object.strands) high = std::max(high, -dot(object.placement.at, down));
+    if (object.as<StrandsSpec>() == nullptr) high = std::max(high, -dot(object.placement.at, down));
   for (std::size_t s = 0; s + 1 < seed.start.size(); ++s) {
     double length = 0;
     for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)

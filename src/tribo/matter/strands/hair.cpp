@@ -11,6 +11,7 @@
 #include "tribo/matter/strands/grid_contact.h"
 #include "tribo/matter/strands/making.h"
 #include "tribo/matter/strands/skin_frame.h"
+#include "tribo/matter/strands/spec.h"
 #include "tribo/mesh/triangle_tree.h"
 #include "tribo/scene/friction.h"
 #include "tribo/scene/scene.h"
@@ -19,14 +20,14 @@ namespace tribo {
 
 StrandRules strand_rules(const Scene& scene, std::size_t o) {
   const ObjectSpec& object = scene.objects[o];
-  const StrandsSpec& hair = *object.strands;
+  const StrandsSpec& hair = *object.as<StrandsSpec>();
   StrandRules rules;
   rules.name = "object '" + object.name + "'";
   if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source)) rules.name += " of " + file->file;
   rules.object = static_cast<int>(o);
   rules.method = hair.method;
   rules.material = hair.material;
-  rules.friction = hair.friction;
+  rules.friction = object.friction;
   rules.clamp_root = hair.clamp_root;
   rules.clamp_tip = hair.clamp_tip;
   rules.motion = hair.motion;
@@ -90,7 +91,7 @@ void lead_roots(const SolidSeed& solids, const std::vector<SkinRoot>& roots, std
 /// strands were asked to begin at, it is another place or other units than were meant.
 void warn_of_far_roots(const ObjectSpec& object, const SolidSeed& solids, const std::vector<SkinRoot>& roots,
                        std::vector<std::string>& warnings) {
-  const StrandsSpec& hair = *object.strands;
+  const StrandsSpec& hair = *object.as<StrandsSpec>();
   const auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
   const double depth = scalp ? scalp->root_depth : 0;
   std::size_t count = 0, farthest = 0;
@@ -207,17 +208,23 @@ void set_friction(const Scene& scene, RodSeed& seed) {
 
 }  // namespace
 
+void warn_of_file(const ObjectSpec& object, const StrandsSpec& hair, std::vector<std::string>& warnings) {
+  if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source))
+    for (const std::string& note : file->content->notes)
+      warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, object.name, note));
+}
+
 RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
   RodSeed seed;
+  seed.contact = scene.strand_contact;
   Strands all;
   std::vector<Finding> findings;
   for (std::size_t o = 0; o < scene.objects.size(); ++o) {
-    if (!scene.objects[o].strands) continue;
-    const StrandsSpec& hair = *scene.objects[o].strands;
-    if (const auto* file = std::get_if<StrandFileSpec>(&hair.made.source))
-      for (const std::string& note : file->content->notes)
-        warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, scene.objects[o].name, note));
-    if (scene.objects[o].is_curves()) continue;  // those are particles: sample_curves
+    if (rods_of(scene.objects[o]) == nullptr) continue;
+    const StrandsSpec& hair = *rods_of(scene.objects[o]);
+    warn_of_file(scene.objects[o], hair, warnings);
+    seed.scheme = hair.scheme;
+    if (hair.method == HairMethod::mcadams) seed.incompressibility = hair.incompressibility;
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
       StrandRules rules = strand_rules(scene, o);
@@ -254,7 +261,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if ((!object.strands || object.is_curves()) && !scene.strand_grid.on) {
+    if (rods_of(object) == nullptr && !scene.strand_grid.on) {
       warnings.push_back("object '" + object.name +
                          "' passes through hair, which meets particles and meshes on its grid; set "
                          "strand_contact.grid.on to true");

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/matter/solids/spec.h"
+#include "tribo/matter/strands/spec.h"
 #include "tribo/mesh/curvature.h"
 
 namespace tribo {
 namespace {
 
 void grow_on(const Shape<double>& shape, const Motion& motion, ObjectSpec& object) {
-  StrandsSpec& hair = *object.strands;
+  StrandsSpec& hair = *object.as<StrandsSpec>();
   hair.motion = motion;
   auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
   if (scalp && !scalp->has_shape) scalp->shape = shape;
@@ -32,13 +34,14 @@ void each_mesh(const Shape<double>& shape, const Visit& visit) {
 
 void place_hair(Scene& scene) {
   for (ObjectSpec& object : scene.objects) {
-    if (!object.strands || object.strands->on.empty()) continue;
-    const std::string& name = object.strands->on;
+    auto* hair = object.as<StrandsSpec>();
+    if (hair == nullptr || hair->on.empty()) continue;
+    const std::string& name = hair->on;
     for (const ColliderSpec& collider : scene.colliders)
       if (collider.name == name) grow_on(collider.shape, collider.motion, object);
     for (const ObjectSpec& solid : scene.objects) {
-      if (solid.name != name || !solid.is_hybrid()) continue;
-      object.strands->skin = name;
+      if (solid.name != name || hybrid_mesh(solid) == nullptr) continue;
+      hair->skin = name;
       Keyframe place = solid.placement;
       place.time = 0;
       grow_on(solid.shape, Motion({place}), object);
@@ -49,9 +52,10 @@ void place_hair(Scene& scene) {
 void refine_meshes_at_hair(Scene& scene) {
   double radius = 1e300, segment = 1e300;
   for (const ObjectSpec& object : scene.objects) {
-    if (!object.strands || object.is_curves()) continue;  // curves meet colliders on the grid
-    radius = std::min(radius, least_radius(object.strands->made));
-    segment = std::min(segment, expected_segment_length(object.strands->made));
+    const StrandsSpec* hair = rods_of(object);
+    if (hair == nullptr) continue;  // curves meet colliders on the grid
+    radius = std::min(radius, least_radius(hair->made));
+    segment = std::min(segment, expected_segment_length(hair->made));
   }
   if (!(radius > 0 && radius < 1e300 && segment > 0)) return;
   const auto refine = [&](Mesh mesh) {
@@ -62,8 +66,8 @@ void refine_meshes_at_hair(Scene& scene) {
   };
   for (const ColliderSpec& collider : scene.colliders) each_mesh(collider.shape, refine);
   for (const ObjectSpec& object : scene.objects)
-    if (object.strands && !object.is_curves())
-      if (const auto* scalp = std::get_if<ScalpSpec>(&object.strands->made.source)) each_mesh(scalp->shape, refine);
+    if (const StrandsSpec* hair = rods_of(object))
+      if (const auto* scalp = std::get_if<ScalpSpec>(&hair->made.source)) each_mesh(scalp->shape, refine);
 }
 
 }  // namespace tribo

@@ -10,6 +10,7 @@
 #include "tribo/mesh/strands.h"
 #include "tribo/models/rod/material.h"
 #include "tribo/models/rod/method.h"
+#include "tribo/scene/contact.h"
 #include "tribo/scene/motion.h"
 
 /// \file
@@ -52,6 +53,9 @@ struct SkinRoot {
 
 struct RodSeed {
   std::vector<RodBody> bodies;
+  RodScheme scheme = RodScheme::implicit;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of hair with method mcadams
+  StrandContactSpec contact;
   double blend = 0.05;           ///< xi of Han 2019, eq. 33, in `blend_time`
   double blend_time = 1.0 / 24;  ///< [s]; 0: in every step
   /// Coulomb coefficients of each pair of bodies, [body * bodies + other]; empty: the smaller one of the two.

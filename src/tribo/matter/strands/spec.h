@@ -10,7 +10,10 @@
 #include "tribo/colliders/all.h"
 #include "tribo/core/params.h"
 #include "tribo/mesh/strand_file.h"
+#include "tribo/models/rod/material.h"
+#include "tribo/models/rod/method.h"
 #include "tribo/scene/motion.h"
+#include "tribo/scene/scene.h"
 
 /// \file
 /// Where the strands of an object come from. All is in the object's own coordinates, which its placement turns and
@@ -128,5 +131,40 @@ double expected_blocks(const HairSpec& hair, double block);
 
 /// Reads the keys `strands`, `radius`, `segments`, `segment_length` and `seed` of an object.
 void read_hair_source(ParamReader& in, HairSpec& hair);
+
+/// What fills the space around a curve of method "mpm" (Jiang 2017, 3.3.1).
+struct CurveMaterial {
+  double contact_stiffness = 2e5;  ///< Young's modulus across the strand [Pa]
+  double contact_shear = 1e5;      ///< gamma, of slip along it [Pa]
+};
+
+/// A body of strands, each a discrete elastic rod (Han 2019, sec. 5).
+struct StrandsSpec {
+  HairSpec made;  ///< where the strands come from, in the object's own coordinates
+  RodMaterial material;
+  bool has_material = false;  ///< the object names one of the scene's
+  CurveMaterial curve;
+  RodScheme scheme = RodScheme::implicit;
+  HairMethod method = HairMethod::hybrid;
+  Incompressibility incompressibility = Incompressibility::bilateral;  ///< of method mcadams
+  bool clamp_root = true, clamp_tip = false;
+  Motion motion;                     ///< of what is clamped; the strands begin where it is at time 0
+  std::string on;                    ///< name of the collider or solid that they grow on and go with; empty: none
+  std::string skin;                  ///< name of the solid whose surface roots go with; empty: they follow `motion`
+  std::optional<Motion> tip_motion;  ///< of clamped tips, where it is another
+  bool keeps_shape = true;           ///< curls stay; else strands are straight at rest
+  std::optional<Vec<double, 3>> director;  ///< where sections that are not round are wide, in the object's coordinates
+};
+
+/// The strands of an object that are elastic rods, or null.
+inline const StrandsSpec* rods_of(const ObjectSpec& object) {
+  const StrandsSpec* hair = object.as<StrandsSpec>();
+  return hair != nullptr && hair->method != HairMethod::mpm ? hair : nullptr;
+}
+/// The strands of an object whose vertices and segments are particles, or null.
+inline const StrandsSpec* curves_of(const ObjectSpec& object) {
+  const StrandsSpec* hair = object.as<StrandsSpec>();
+  return hair != nullptr && hair->method == HairMethod::mpm ? hair : nullptr;
+}
 
 }  // namespace tribo

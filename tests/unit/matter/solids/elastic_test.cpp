@@ -31,8 +31,8 @@ class TestMesh {
         model_(build_model(scene_)),
         seed_(sample_solids(scene_)),
         ex_(1),
-        system_(ex_, model_) {
-    system_.load(seed_);
+        system_(ex_, model_, {}) {
+    system_.load_meshes(seed_);
   }
 
   const Points& rest() const { return seed_.rest; }

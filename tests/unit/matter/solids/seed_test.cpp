@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tribo/core/errors.h"
+#include "tribo/matter/solids/amounts.h"
 #include "tribo/matter/solids/contact_samples.h"
 #include "tribo/matter/solids/overlaps.h"
 #include "tribo/scene/reader.h"
@@ -44,11 +45,11 @@ TEST(Solids, RefuseMoreCollisionParticlesThanHaveNumbers) {
 TEST(Solids, CollisionParticlesAreForeseen) {
   for (const double per_cell : {0.1, 1.0, 20.0}) {
     const Scene scene = scene_of({"/contact/samples_per_cell=" + std::to_string(per_cell)});
-    const double ratio = static_cast<double>(sample_solids(scene).samples.size()) / expected_meshes(scene).samples;
+    const double ratio = static_cast<double>(sample_solids(scene).samples.size()) / expected_solids(scene).samples;
     EXPECT_GT(ratio, 0.6) << per_cell;
     EXPECT_LT(ratio, 1.6) << per_cell;
     const double area =
-        expected_meshes(scene).surface_cells / amounts_of(sample_solids(scene), scene.grid.dx).surface_cells;
+        expected_solids(scene).surface_cells / amounts_of(sample_solids(scene), scene.grid.dx).surface_cells;
     EXPECT_NEAR(area, 1, 0.2);
   }
 }

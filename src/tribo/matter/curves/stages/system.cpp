@@ -6,12 +6,13 @@
 namespace tribo::TRIBO_BACKEND {
 
 template <class Real>
-void CurveParticles<Real>::load(const CurveSeed& seed, Index first_id) {
+void CurveParticles<Real>::load(const Seeds& seeds) {
+  const CurveSeed& seed = seeds.of<CurveSeed>();
   if (seed.bodies.empty()) return;
-  strands_.load(seed.strands);
+  strands_.load_strands(seed.strands);
   strands_.constants.scheme = RodScheme::explicit_euler;
   strands_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
-  load_curves(ex_, seed, first_id, model_.dx, mesh_);
+  load_curves(ex_, seed, seed.first_particle, model_.dx, mesh_);
   for (const CurveBody& body : mesh_.body) {
     const CurveLaw<double>& law = body.law;
     const double stiffest = std::max(law.fiber, 2 * (law.mu + law.lambda) + law.shear);

@@ -13,11 +13,12 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 class CurveParticles final : public System<Real, 3> {
  public:
-  CurveParticles(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
-      : System<Real, 3>(ex, model), no_bodies_(ex, model), strands_(ex, model, no_bodies_), particles_(particles) {}
+  CurveParticles(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model),
+        strands_(ex, model, others),
+        particles_(others.template of<ParticleSystem<Real, 3>>()) {}
 
-  /// `first_id` is that of its first particle.
-  void load(const CurveSeed& seed, Index first_id);
+  void load(const Seeds& seeds) override;
   bool empty() const override { return mesh_.vertices == 0; }
   Index passengers() const override { return mesh_.vertices + mesh_.elements; }
   bool needs_columns() const override { return !empty(); }
@@ -44,7 +45,6 @@ class CurveParticles final : public System<Real, 3> {
   /// Forces at the present places, and what they mean for the next step.
   void follow();
 
-  SolidSystem<Real> no_bodies_;
   RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
   ParticleSystem<Real, 3>& particles_;
   CurveMesh<Real> mesh_;

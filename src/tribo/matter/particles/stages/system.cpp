@@ -52,7 +52,8 @@ void set_numbers(std::vector<EmitterState>& emitters, const std::vector<double>&
 }  // namespace
 
 template <class Real, int D>
-void ParticleSystem<Real, D>::load(const ParticleSeed& seed) {
+void ParticleSystem<Real, D>::load(const Seeds& seeds) {
+  const ParticleSeed& seed = seeds.of<ParticleSeed>();
   constants.dx = static_cast<Real>(model_.dx);
   for (int k = 0; k < D; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
   constants.transfer = {static_cast<Real>(model_.transfer.keep_skew), static_cast<Real>(model_.transfer.keep_sym),
@@ -86,15 +87,14 @@ void ParticleSystem<Real, D>::load_laws(const ParticleSeed& seed) {
   };
   for (const MaterialSpec& material : model_.materials) add(material.law, material.density);
   for (const Model::Object& object : model_.objects) group_.push_back(object.material);
-  if (!seed.meshes.bodies.empty()) {  // vertices leave stress to their tets: as particles they follow a law without any
-    for (const SolidBody& body : seed.meshes.bodies)
-      group_[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants.laws.size());
-    add(no_law(), 1);
-  }
-  if (!seed.curves.bodies.empty()) {  // likewise, but the grid carries the directions of elements along in F
-    for (const CurveBody& body : seed.curves.bodies)
-      group_[static_cast<std::size_t>(body.object)] = static_cast<Index>(constants.laws.size());
-    add(no_law_but_strain(), 1);
+  for (const bool strain : {false, true}) {
+    bool any = false;
+    for (const StressElsewhere& one : seed.stress_elsewhere) {
+      if (one.strain != strain) continue;
+      group_[static_cast<std::size_t>(one.object)] = static_cast<Index>(constants.laws.size());
+      any = true;
+    }
+    if (any) add(strain ? no_law_but_strain() : no_law(), 1);
   }
   copy_to_device(ex_, inverse_density.data(), work.inverse_density, static_cast<Index>(inverse_density.size()));
   copy_to_device(ex_, group_.data(), work.object_group, static_cast<Index>(group_.size()));
@@ -311,7 +311,7 @@ void ParticleSystem<Real, D>::bound_last(const Surroundings&, StepBound& step) c
   }
   if (time.implicit) return;
   for (const Model::Object& object : model_.objects) {  // not every material need be used
-    if (object.mesh) continue;
+    if (object.touch != Touch::particles) continue;
     const MaterialSpec& material = this->material_of(object);
     if (const double viscosity = viscosity_of(material.law); viscosity > 0)
       step.at_most(material.density * model_.dx * model_.dx / (4 * D * viscosity), "viscosity");

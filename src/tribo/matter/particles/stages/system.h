@@ -4,6 +4,7 @@
 
 #include "tribo/engine/system.h"
 #include "tribo/matter/particles/emission.h"
+#include "tribo/matter/particles/seed.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -15,8 +16,8 @@ class ParticleSystem final : public System<Real, D> {
   State<Real, D> state;
   Workspace<Real, D> work;
 
-  using System<Real, D>::System;
-  void load(const ParticleSeed& seed);
+  ParticleSystem(Exec& ex, const Model& model, const Systems<Real, D>&) : System<Real, D>(ex, model) {}
+  void load(const Seeds& seeds) override;
   bool empty() const override { return state.count == 0; }
   /// Particles at the start; ids of those that join go on from here.
   Index seeded() const { return seeded_; }

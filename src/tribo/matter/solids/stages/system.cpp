@@ -27,7 +27,13 @@ void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
 }  // namespace
 
 template <class Real>
-void SolidSystem<Real>::load(const SolidSeed& seed) {
+void SolidSystem<Real>::load(const Seeds& seeds) {
+  load_meshes(seeds.of<SolidSeed>());
+  if (!empty()) evaluate();
+}
+
+template <class Real>
+void SolidSystem<Real>::load_meshes(const SolidSeed& seed) {
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
   constants.drives = seed.drives;
   for (const SolidBody& body : seed.bodies) {

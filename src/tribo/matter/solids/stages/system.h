@@ -29,9 +29,12 @@ class SolidSystem final : public System<Real, 3> {
   Index bad = no_index;                           ///< first vertex that is no longer finite
   const OwnStrands<Real>* own_strands = nullptr;  ///< that grow on some of them
 
-  using System<Real, 3>::System;
-  void load(const SolidSeed& seed);
+  SolidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
+  void load(const Seeds& seeds) override;
+  /// Without forces of the first step.
+  void load_meshes(const SolidSeed& seed);
   bool empty() const override { return mesh.vertices == 0; }
+  bool has_bodies() const override { return !empty(); }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
 

@@ -17,12 +17,12 @@ constexpr int most_refusals = 5;
 }  // namespace
 
 template <class Real>
-void RodSystem<Real>::load(const RodSeed& seed) {
+void RodSystem<Real>::load_strands(const RodSeed& seed) {
   if (seed.x.empty()) return;
   for (int k = 0; k < 3; ++k) constants.gravity[k] = static_cast<Real>(model_.gravity[k]);
-  constants.scheme = model_.rod_scheme;
+  constants.scheme = seed.scheme;
   constants.drives = seed.drives;
-  static_cast<StrandContactSpec&>(contact_rules) = model_.strand_contact;
+  static_cast<StrandContactSpec&>(contact_rules) = seed.contact;
   lost_ = lost_cells * model_.dx;
   drive_radius_.assign(seed.drives.size(), 0);
   for (std::size_t i = 0; i < seed.x.size(); ++i) {
@@ -53,7 +53,7 @@ void RodSystem<Real>::load(const RodSeed& seed) {
   way_ =
       std::min(segments * shortest, (bundle.empty() ? model_.time.cfl : std::min(model_.time.cfl, cells)) * model_.dx);
   volume_rules.dx = model_.dx;
-  volume_rules.incompressibility = model_.incompressibility;
+  volume_rules.incompressibility = seed.incompressibility;
   volume = measure_volume(ex_, volume_rules, mesh, state, volume_work);
   evaluate();
 }
@@ -144,7 +144,7 @@ void RodSystem<Real>::bound(const Surroundings& around, StepBound& step) const {
   if (!bundle.empty()) step.at_most(bundle.stable_dt(), "wave");
   const double way = cells * model_.dx;
   if (!alone(around)) step.at_most_way(way, state.speed, this->gravity(), "cfl");
-  if (model_.rod_scheme == RodScheme::explicit_euler && state.stable_dt > 0) step.at_most(state.stable_dt, "elastic");
+  if (constants.scheme == RodScheme::explicit_euler && state.stable_dt > 0) step.at_most(state.stable_dt, "elastic");
   const double driven = driven_speed(around.time, step.dt);
   if (driven > 0) step.at_most(way / driven, "drive");
   // No pair of strands makes all others wait: beyond this, what is not resolved passes and is counted.

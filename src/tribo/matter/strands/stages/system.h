@@ -33,9 +33,13 @@ class RodSystem final : public System<Real, 3> {
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
 
-  /// `bodies` has the meshes that roots may be on.
-  RodSystem(Exec& ex, const Model& model, SolidSystem<Real>& bodies) : System<Real, 3>(ex, model), bodies_(bodies) {}
-  void load(const RodSeed& seed);
+  RodSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model), bodies_(others.template of<SolidSystem<Real>>()) {}
+  void load(const Seeds& seeds) override {
+    load_strands(seeds.of<RodSeed>());
+    bodies_.own_strands = &own_strands;
+  }
+  void load_strands(const RodSeed& seed);
   bool empty() const override { return mesh.vertices == 0; }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
   double driven_speed(double time, double dt) const;
@@ -82,7 +86,7 @@ class RodSystem final : public System<Real, 3> {
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
 
-  SolidSystem<Real>& bodies_;
+  SolidSystem<Real>& bodies_;  ///< the meshes that roots may be on
   SkinWork<Real> skin_work_;
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]

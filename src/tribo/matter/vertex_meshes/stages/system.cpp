@@ -5,9 +5,10 @@
 namespace tribo::TRIBO_BACKEND {
 
 template <class Real>
-void VertexMeshes<Real>::load(const SolidSeed& seed, Index first_id) {
-  first_id_ = first_id;
-  meshes_.load(seed);
+void VertexMeshes<Real>::load(const Seeds& seeds) {
+  const VertexMeshSeed& seed = seeds.of<VertexMeshSeed>();
+  first_id_ = seed.first_particle;
+  meshes_.load_meshes(seed.meshes);
   meshes_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
   follow();
 }

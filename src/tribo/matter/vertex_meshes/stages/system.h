@@ -2,6 +2,7 @@
 
 #include "tribo/matter/particles/stages/system.h"
 #include "tribo/matter/solids/stages/system.h"
+#include "tribo/matter/vertex_meshes/seed.h"
 #include "tribo/matter/vertex_meshes/stages/vertex_particles.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -14,11 +15,12 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 class VertexMeshes final : public System<Real, 3> {
  public:
-  VertexMeshes(Exec& ex, const Model& model, ParticleSystem<Real, 3>& particles)
-      : System<Real, 3>(ex, model), meshes_(ex, model), particles_(particles) {}
+  VertexMeshes(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model),
+        meshes_(ex, model, others),
+        particles_(others.template of<ParticleSystem<Real, 3>>()) {}
 
-  /// `first_id` is that of its first particle.
-  void load(const SolidSeed& seed, Index first_id);
+  void load(const Seeds& seeds) override;
   bool empty() const override { return meshes_.empty(); }
   Index passengers() const override { return meshes_.mesh.vertices; }
 
