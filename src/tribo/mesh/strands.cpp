@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tribo/math/closest.h"
+
 namespace tribo {
 namespace {
 
@@ -62,22 +64,12 @@ Strands resampled_by(const Strands& strands, const Segments& segments) {
   return out;
 }
 
-/// Minimum of |a + s u - c - t v|^2 on the unit square: that of the lines, brought into the square one parameter after
-/// the other.
 struct Nearest {
   double s, t, distance;
 };
 Nearest nearest_of(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
-  const Vec3 u = b - a, v = d - c, w = a - c;
-  const double uu = dot(u, u), vv = dot(v, v), uv = dot(u, v), uw = dot(u, w), vw = dot(v, w);
-  const double det = uu * vv - uv * uv;
-  double s = det > 1e-14 * uu * vv ? std::clamp((uv * vw - vv * uw) / det, 0.0, 1.0) : 0.0;
-  double t = vv > 0 ? (uv * s + vw) / vv : 0;
-  if (t < 0 || t > 1) {
-    t = std::clamp(t, 0.0, 1.0);
-    s = uu > 0 ? std::clamp((uv * t - uw) / uu, 0.0, 1.0) : 0;
-  }
-  return {s, t, norm(w + s * u - t * v)};
+  const ClosestPoints<double> near = closest_points(a, b - a, c, d - c);
+  return {near.a, near.b, norm(near.gap)};
 }
 
 struct Segment {

@@ -5,16 +5,15 @@
 #include <limits>
 #include <numbers>
 
+#include "tribo/math/closest.h"
+
 namespace tribo {
 namespace {
 
 using P = Vec<double, 3>;
 
 double squared_distance_to_segment(const P& a, const P& b, const P& p) {
-  const P along = b - a, from = p - a;
-  const double length2 = squared_norm(along);
-  const double t = length2 > 0 ? std::clamp(dot(from, along) / length2, 0.0, 1.0) : 0.0;
-  return squared_norm(from - t * along);
+  return squared_norm(closest_on_segment(p, a, b - a).gap);
 }
 
 /// Solid angle of a triangle seen from the origin (van Oosterom and Strackee 1983).

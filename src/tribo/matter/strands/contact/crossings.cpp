@@ -111,7 +111,7 @@ struct MarkPinched {
   /// Of strands, here. Where one slides over a joint of the other, it comes nearer to the segment it slides to; to the
   /// strand it does not.
   TRIBO_HD double distance(Index i, Index j, const Vec3& origin, double after) const {
-    const ClosestPoints own = closest(i, j, origin, after);
+    const ClosestPoints<double> own = closest(i, j, origin, after);
     double least = squared_norm(own.gap);
     const bool same = vertex_strand[i] == vertex_strand[j] && abs(j - i) <= 3;  // too near to be looked at
     const Index i2 = same ? i : next_to(i, own.a), j2 = same ? j : next_to(j, own.b);
@@ -120,7 +120,7 @@ struct MarkPinched {
     if (i2 != i && j2 != j) least = min(least, squared_norm(closest(i2, j2, origin, after).gap));
     return sqrt(least);
   }
-  TRIBO_HD ClosestPoints closest(Index i, Index j, const Vec3& origin, double after) const {
+  TRIBO_HD ClosestPoints<double> closest(Index i, Index j, const Vec3& origin, double after) const {
     const Vec3 p = at(i, origin, after), q = at(j, origin, after);
     return closest_points(p, at(i + 1, origin, after) - p, q, at(j + 1, origin, after) - q);
   }
@@ -158,16 +158,16 @@ CrossingCount find_crossings(Exec& ex, const RodMesh<Real>& mesh, const RodState
                              SegmentPads<Real>& pads, Array<Crossing<Real>>& crossings, const Array<Index>* among) {
   if (!lists_motion(ex, mesh, state, dt, pads)) list_near(ex, mesh, state, dt, pads);
   CrossingCount count;
-  count.pairs = find_pairs<Real>(ex, crossings_label, pads,
-                                 Cross<Real>{{view(state.x), view(state.x_tail)},
-                                             view(state.v),
-                                             {view(state.x), view(state.v), static_cast<Real>(dt)},
-                                             mesh.radius.data(),
-                                             mesh.inverse_mass.data(),
-                                             mesh.vertex_strand.data(),
-                                             among != nullptr ? among->data() : nullptr,
-                                             dt},
-                                 crossings);
+  count.pairs = find_pairs(ex, crossings_label, pads,
+                           Cross<Real>{{view(state.x), view(state.x_tail)},
+                                       view(state.v),
+                                       {view(state.x), view(state.v), static_cast<Real>(dt)},
+                                       mesh.radius.data(),
+                                       mesh.inverse_mass.data(),
+                                       mesh.vertex_strand.data(),
+                                       among != nullptr ? among->data() : nullptr,
+                                       dt},
+                           crossings);
   if (count.pairs == 0) return count;
   count.odd = reduce(ex, crossings_label, count.pairs, Index{0}, OddOf<Real>{crossings.data()}, Plus<Index>{});
   return count;

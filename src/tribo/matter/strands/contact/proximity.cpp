@@ -39,7 +39,7 @@ struct MayTouch {
     const Vec3 p = x(i), p1 = x(i + 1), q = x(j), q1 = x(j + 1);
     const double way = static_cast<double>(moved);
     const Vec3 d = p1 - p, e = q1 - q;
-    const ClosestPoints c = closest_points(p, d, q, e);
+    const ClosestPoints<double> c = closest_points(p, d, q, e);
     const double a = c.a, b = c.b;
     const double dmin = (1 - a) * radius_of(i) + a * radius_of(i + 1) + (1 - b) * radius_of(j) + b * radius_of(j + 1);
     double distance = sqrt(squared_norm(c.gap));
@@ -110,21 +110,21 @@ template <class Real>
 Index find_proximity(Exec& ex, const ProximityRules& rules, const RodMesh<Real>& mesh, const RodState<Real>& state,
                      double dt, SegmentPads<Real>& pads, Array<StrandPair<Real>>& pairs) {
   list_near(ex, mesh, state, dt, pads);
-  return find_pairs<Real>(ex, "strand contact", pads,
-                          MayTouch<Real>{{view(state.x), view(state.x_tail)},
-                                         view(state.v),
-                                         {view(state.x), view(state.v), static_cast<Real>(dt)},
-                                         mesh.length.data(),
-                                         mesh.radius.data(),
-                                         mesh.inverse_mass.data(),
-                                         mesh.friction.data(),
-                                         mesh.vertex_strand.data(),
-                                         mesh.strand_body.data(),
-                                         mesh.vertices,
-                                         mesh.bodies,
-                                         dt,
-                                         rules.delta},
-                          pairs);
+  return find_pairs(ex, "strand contact", pads,
+                    MayTouch<Real>{{view(state.x), view(state.x_tail)},
+                                   view(state.v),
+                                   {view(state.x), view(state.v), static_cast<Real>(dt)},
+                                   mesh.length.data(),
+                                   mesh.radius.data(),
+                                   mesh.inverse_mass.data(),
+                                   mesh.friction.data(),
+                                   mesh.vertex_strand.data(),
+                                   mesh.strand_body.data(),
+                                   mesh.vertices,
+                                   mesh.bodies,
+                                   dt,
+                                   rules.delta},
+                    pairs);
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                    \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tribo/math/closest.h"
 #include "tribo/matter/strands/contact/pads.h"
 
 /// \file
@@ -46,33 +47,6 @@ TRIBO_HD Vec<double, 3> vertex_velocity(const FieldView<const Real, 3>& v, Index
   Vec<double, 3> r;
   for (int k = 0; k < 3; ++k) r[k] = static_cast<double>(v[k][i]);
   return r;
-}
-
-/// Where two segments are closest.
-struct ClosestPoints {
-  double a, b;
-  Vec<double, 3> gap;  ///< from the second segment to the first
-};
-TRIBO_HD double clamp_to_unit(double t) { return t > 0 ? (t < 1 ? t : 1) : 0; }
-/// Of segments p + a d and q + b e, a and b in [0, 1]. The middle of the first where they are parallel.
-TRIBO_HD ClosestPoints closest_points(const Vec<double, 3>& p, const Vec<double, 3>& d, const Vec<double, 3>& q,
-                                      const Vec<double, 3>& e) {
-  constexpr double tiny = 1e-300;
-  const Vec<double, 3> r = p - q;
-  const double dd = max(dot(d, d), tiny), ee = max(dot(e, e), tiny), de = dot(d, e), dr = dot(d, r), er = dot(e, r);
-  const double denominator = dd * ee - de * de;
-  ClosestPoints c;
-  c.a = denominator > 1e-12 * dd * ee ? clamp_to_unit((de * er - dr * ee) / denominator) : 0.5;
-  c.b = (de * c.a + er) / ee;
-  if (c.b < 0) {
-    c.b = 0;
-    c.a = clamp_to_unit(-dr / dd);
-  } else if (c.b > 1) {
-    c.b = 1;
-    c.a = clamp_to_unit((de - dr) / dd);
-  }
-  c.gap = r + c.a * d - c.b * e;
-  return c;
 }
 
 /// Least normal velocity of centerlines at a distance, dmin the sum of their radii: they may come as near as that
