@@ -108,12 +108,10 @@ class Attempt {
 /// Nothing has moved before all agree, so that a step that is too long for anybody can be taken again, shorter.
 template <class Real, int D>
 double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, StepReport& report) {
-  bool others = false, columns = false;
-  for (const auto& kind : kinds.all()) {
+  bool others = false;
+  for (const auto& kind : kinds.all())
     others = others || (kind.get() != &kinds.particles() && !kind->empty() && kind->passengers() == 0);
-    columns = columns || kind->needs_columns();
-  }
-  const bool particles = kinds.particles().prepare(others, columns);
+  const bool particles = kinds.particles().prepare(others);
   const Surroundings around = kinds.surroundings();  // packing sorts, and a sink may have taken the last particle
   for (const auto& kind : kinds.all()) kind->begin();
   for (;; dt *= 0.5) {

@@ -84,9 +84,6 @@ class System {
   /// to, and their energy grew by a factor of ten in a hundred frames.
   virtual bool wants_equal_steps() const { return true; }
 
-  /// Whether it reads and writes columns of particles in a step.
-  virtual bool needs_columns() const { return false; }
-
   /// Remembers what tries begin with.
   virtual void begin() {}
   /// The velocities that it would have by itself, from those of `begin`. Returns the fastest of them, and of implicit

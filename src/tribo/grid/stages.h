@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Constants {
   bool gradient_forces = false;  ///< stress through gradients of the weights instead of MLS-MPM
   std::vector<std::shared_ptr<const LawStages<Real, D>>> laws;  ///< of each material
   std::vector<double> densities;
+  int first_landing = std::numeric_limits<int>::max();  ///< particles of materials from this one on, see packed_step
 
   /// Whether the fast kernels of p2g.cpp and g2p.cpp can do it: quadratic weights, affine modes, MLS-MPM.
   bool fast() const { return kernel == 3 && !gradient_forces && transfer.poly_degree == 0; }
@@ -83,7 +85,8 @@ template <class Real, int D>
 using GridAction = std::function<double(const GridNodes<Real, D>&)>;
 
 /// A whole step on the packed copy: p2g to confine, and the sort for the next step. Not taken, and nothing changed,
-/// when a node is faster than `speed_limit`.
+/// when a node is faster than `speed_limit`. Before they are sorted, `land` puts particles of the last materials where
+/// they belong, within a cell of where they were; then nobody knows yet whether the step is taken.
 struct PackedOutcome {
   bool taken = false;
   double grid_speed = 0;  ///< largest velocity component of a node [m/s]
@@ -91,8 +94,8 @@ struct PackedOutcome {
 };
 template <class Real, int D>
 PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
-                          double speed_limit, const GridAction<Real, D>& act, State<Real, D>& state,
-                          Workspace<Real, D>& work);
+                          double speed_limit, const GridAction<Real, D>& act, const std::function<void()>& land,
+                          State<Real, D>& state, Workspace<Real, D>& work);
 
 /// Particles that join, of one object and alike but for their places.
 template <class Real, int D>

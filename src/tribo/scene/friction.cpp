@@ -40,6 +40,8 @@ class Untouched {
 
   std::string reason() const {
     const Touch first = touch_of(scene_, one_), second = touch_of(scene_, other_);
+    if (second == Touch::nothing)
+      return fmt::format("{} passes through everything; leave the pair out", name(other_));
     if (first == Touch::collider) return of_collider(second);
     if (first == Touch::particles)
       return "on the particles' grid matter moves together and does not slide; leave the pair out, or use a solid of "

@@ -74,6 +74,7 @@ struct PairFriction {
 
 /// How something meets others, whatever type of object it is. Of two, that of the later one counts by itself.
 enum class Touch {
+  nothing,    ///< it passes through everything
   particles,  ///< on the particles' grid: also solids and hair of a method whose vertices are particles
   strands,    ///< hair but that of method "mpm"
   mesh,       ///< a solid of method "hybrid"

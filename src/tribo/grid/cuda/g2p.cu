@@ -22,7 +22,7 @@ struct GatherArguments {
   Real dx, dt;
   double speed_limit;
   Index first_bin;
-  const std::uint8_t* near;  ///< null: no bin is
+  LaterBins later;
   std::uint8_t* moved_to;
   Index* reached;
   Marker<D> marker;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(g2p_threads, gathers_per_multiprocessor<Real, 
   const auto b = a.first_bin + static_cast<Index>(blockIdx.x);
   const int t = static_cast<int>(threadIdx.x);
   const Bin<D> bin = a.bins[b];
-  const bool counts = a.near == nullptr || a.near[b] == 0;
+  const bool counts = !a.later.has(b);
 
   Index s = bin.begin + t;
   Index slot = s < bin.end ? a.order[s] : 0;
@@ -173,7 +173,7 @@ void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double
         gather_packed<Real, D, Law, Flip><<<static_cast<unsigned>(count), g2p_threads, 0, ex.stream()>>>(
             {p.now.view(), p.next.view(), p.order.data(), p.table.bins.data(), p.table.grid_index.view(p.tiles.view()),
              p.grid.data(), p.grid_before.data(), constants.transfer, law, constants.dx, static_cast<Real>(dt),
-             speed_limit, first, confines ? p.near.data() : nullptr, p.moved_to.data(), p.reached.data(),
+             speed_limit, first, later_bins(constants, confines, p), p.moved_to.data(), p.reached.data(),
              next_marker(p), p.tally.data(), p.stiffness.data() + g});
         check(cudaGetLastError(), "g2p");
       });

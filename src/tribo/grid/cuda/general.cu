@@ -346,7 +346,7 @@ struct AnyGatherArguments {
   TransferRule<Real> rule;
   Real dx, dt;
   double speed_limit;
-  const std::uint8_t* near;  ///< null: no bin is
+  LaterBins later;
   std::uint8_t* moved_to;
   Index* reached;
   Marker<D> marker;
@@ -492,7 +492,7 @@ __global__ void __launch_bounds__(gather_threads) gather_any(const AnyGatherArgu
   const auto b = static_cast<Index>(blockIdx.x);
   const int t = static_cast<int>(threadIdx.x);
   const Bin<D> bin = a.bins[b];
-  const bool counts = a.near == nullptr || a.near[b] == 0;
+  const bool counts = !a.later.has(b);
   const bool flip = a.rule.flip > Real(0);
   if (t < corners) {
     Cell<D> block = bin.block;
@@ -580,7 +580,7 @@ void gather_packed_any(Exec& ex, const Constants<Real, D>& constants, double dt,
       gather_any<Real, D, S><<<static_cast<unsigned>(p.table.bin_count), gather_threads, bytes, ex.stream()>>>(
           {p.now.view(), p.next.view(), view(p.gradient), p.order.data(), p.table.bins.data(),
            p.table.grid_index.view(p.tiles.view()), p.grid.data(), p.grid_before.data(), constants.transfer,
-           constants.dx, static_cast<Real>(dt), speed_limit, confines ? p.near.data() : nullptr, p.moved_to.data(),
+           constants.dx, static_cast<Real>(dt), speed_limit, later_bins(constants, confines, p), p.moved_to.data(),
            p.reached.data(), next_marker(p), p.tally.data()});
       check(cudaGetLastError(), "g2p");
     });

@@ -167,6 +167,7 @@ struct ConfineArguments {
   Real dx;
   Real shift;  ///< of the kernel
   double speed_limit;
+  Index landing_bin;  ///< those from here on are counted later
   std::uint8_t* moved_to;
   Index* reached;
   Marker<D> marker;
@@ -185,6 +186,7 @@ __global__ void __launch_bounds__(confine_threads) confine_packed(const ConfineA
   for (Index q = static_cast<Index>(blockIdx.x); q < count; q += static_cast<Index>(gridDim.x)) {
     const Index b = a.near_bins[q];
     const Bin<D> bin = a.bins[b];
+    const bool counts = b < a.landing_bin;
     moves.clear(t, confine_threads);
     __syncthreads();
     for (Index s = bin.begin + t; s < bin.end; s += confine_threads) {
@@ -200,14 +202,53 @@ __global__ void __launch_bounds__(confine_threads) confine_packed(const ConfineA
         first.v[k] = to[k];
       }
       if (changed) a.particles.quad[0][s] = first;
-      a.moved_to[s] = moves.add(to, inverse_dx, a.shift, bin.block, a.tally);
+      if (counts) a.moved_to[s] = moves.add(to, inverse_dx, a.shift, bin.block, a.tally);
     }
     __syncthreads();
+    if (!counts) continue;
     moves.write(a.reached + Size{b} * Reach<D>::cells, t, confine_threads);
     __syncthreads();
     a.marker.mark(bin, moves.touched, t, confine_threads);
     __syncthreads();
   }
+}
+
+template <class Real, int D>
+struct LandedArguments {
+  const Quad<Real>* place;  ///< the quads that hold x
+  const Bin<D>* bins;
+  Index first_bin;
+  Real inverse_dx;
+  Real shift;  ///< of the kernel
+  double speed_limit;
+  std::uint8_t* moved_to;
+  Index* reached;
+  Marker<D> marker;
+  StepTally* tally;
+};
+
+/// Counts the particles of one bin by the cells they are in now.
+template <class Real, int D>
+__global__ void __launch_bounds__(confine_threads) count_cells_of_landed(const LandedArguments<Real, D> a) {
+  static_assert(PackedLayout<D>::x == 0);
+  __shared__ MoveCount<D> moves;
+  if (is_cancelled(a.tally, a.speed_limit)) return;
+  const int t = static_cast<int>(threadIdx.x);
+  const Index b = a.first_bin + static_cast<Index>(blockIdx.x);
+  const Bin<D> bin = a.bins[b];
+  moves.clear(t, confine_threads);
+  __syncthreads();
+  for (Index s = bin.begin + t; s < bin.end; s += confine_threads) {
+    const Quad<Real> first = a.place[s];
+    Vec<Real, D> x;
+#pragma unroll
+    for (int k = 0; k < D; ++k) x[k] = first.v[k];
+    a.moved_to[s] = moves.add(x, a.inverse_dx, a.shift, bin.block, a.tally);
+  }
+  __syncthreads();
+  moves.write(a.reached + Size{b} * Reach<D>::cells, t, confine_threads);
+  __syncthreads();
+  a.marker.mark(bin, moves.touched, t, confine_threads);
 }
 
 }  // namespace
@@ -261,9 +302,22 @@ void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typenam
   ex.run("confine", [&] {
     confine_packed<Real, D><<<walkers, confine_threads, 0, ex.stream()>>>(
         {p.next.view(), p.table.bins.data(), p.near_bins.data(), colliders, constants.dx,
-         Real(kernel_shift(constants.kernel)), speed_limit, p.moved_to.data(), p.reached.data(), next_marker(p),
-         p.tally.data()});
+         Real(kernel_shift(constants.kernel)), speed_limit, first_landing_bin(constants, p), p.moved_to.data(),
+         p.reached.data(), next_marker(p), p.tally.data()});
     check(cudaGetLastError(), "confine");
+  });
+}
+
+template <class Real, int D>
+void count_landed(Exec& ex, const Constants<Real, D>& constants, double speed_limit, PackedParticles<Real, D>& p) {
+  const Index first = first_landing_bin(constants, p);
+  ex.run("sort", [&] {
+    count_cells_of_landed<Real, D>
+        <<<static_cast<unsigned>(p.table.bin_count - first), confine_threads, 0, ex.stream()>>>(
+            {p.next.quad[0].data(), p.table.bins.data(), first, Real(1) / constants.dx,
+             Real(kernel_shift(constants.kernel)), speed_limit, p.moved_to.data(), p.reached.data(), next_marker(p),
+             p.tally.data()});
+    check(cudaGetLastError(), "sort");
   });
 }
 
@@ -271,7 +325,8 @@ void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typenam
   template void packed_grid(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, double,    \
                             PackedParticles<Real, D>&);                                                            \
   template void packed_confine(Exec&, const Constants<Real, D>&, const typename Colliders<Real, D>::View&, double, \
-                               PackedParticles<Real, D>&);
+                               PackedParticles<Real, D>&);                                                         \
+  template void count_landed(Exec&, const Constants<Real, D>&, double, PackedParticles<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -166,6 +166,7 @@ struct BinTable {
 template <class Real, int D>
 struct PackedParticles final : PackedState {
   bool columns_valid = false;  ///< the columns are an up-to-date copy
+  bool landing = false;        ///< G2P has written `next`, which is not sorted yet
   Index count = 0;
 
   struct Copy {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tribo/grid/arena.h"
+#include "tribo/grid/cuda/packed_access.cuh"
 #include "tribo/grid/cuda/transfer.cuh"
 #include "tribo/grid/node_memory.h"
 
@@ -98,16 +99,23 @@ struct BeginCell {
   }
 };
 
-template <class Real, int D>
-PackedParticles<Real, D>& packed_of(Workspace<Real, D>& work) {
-  return static_cast<PackedParticles<Real, D>&>(*work.packed);
-}
-
 /// What else has acted on the grid counts as its speed, too: a step that is too long is then abandoned as any other.
 struct RaiseSpeed {
   StepTally* tally;
   unsigned long long bits;
   __device__ void operator()(Index) const { raise_to(&tally->grid_speed, bits); }
+};
+
+/// While it exists, particles are those that G2P has written.
+class Landing {
+ public:
+  explicit Landing(bool& landing) : landing_(landing) { landing_ = true; }
+  Landing(const Landing&) = delete;
+  Landing& operator=(const Landing&) = delete;
+  ~Landing() { landing_ = false; }
+
+ private:
+  bool& landing_;
 };
 
 /// Gives the memory of stages back that packed steps do without. Most scenes sort in full but once.
@@ -209,8 +217,8 @@ bool pack_state(Exec& ex, const Constants<Real, D>& constants, State<Real, D>& s
 
 template <class Real, int D>
 PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const StepColliders<Real, D>& colliders,
-                          double speed_limit, const GridAction<Real, D>& act, State<Real, D>& state,
-                          Workspace<Real, D>& work) {
+                          double speed_limit, const GridAction<Real, D>& act, const std::function<void()>& land,
+                          State<Real, D>& state, Workspace<Real, D>& work) {
   PackedParticles<Real, D>& p = packed_of(work);
   const double dt = colliders.dt;
   // When memory runs out here, nothing has happened yet.
@@ -227,6 +235,11 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   const bool confines = !colliders.specs.empty();
   packed_g2p(ex, constants, dt, speed_limit, confines, p);
   if (confines) packed_confine(ex, constants, colliders.after(), speed_limit, p);
+  if (first_landing_bin(constants, p) < p.table.bin_count) {
+    const Landing landing(p.landing);
+    land();
+    count_landed(ex, constants, speed_limit, p);
+  }
   rebin(ex, speed_limit, p);
   check(cudaEventSynchronize(p.told), "step");
 
@@ -266,11 +279,12 @@ PackedOutcome packed_step(Exec& ex, const Constants<Real, D>& constants, const S
   return result;
 }
 
-#define TRIBO_INSTANTIATE(Real, D)                                                                            \
-  template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                  \
-  template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);           \
-  template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double, \
-                                     const GridAction<Real, D>&, State<Real, D>&, Workspace<Real, D>&);
+#define TRIBO_INSTANTIATE(Real, D)                                                                              \
+  template void unpack_columns(Exec&, State<Real, D>&, Workspace<Real, D>&);                                    \
+  template bool pack_state(Exec&, const Constants<Real, D>&, State<Real, D>&, Workspace<Real, D>&);             \
+  template PackedOutcome packed_step(Exec&, const Constants<Real, D>&, const StepColliders<Real, D>&, double,   \
+                                     const GridAction<Real, D>&, const std::function<void()>&, State<Real, D>&, \
+                                     Workspace<Real, D>&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

@@ -19,7 +19,7 @@ void packed_grid(Exec& ex, const Constants<Real, D>& constants, const typename C
                  double dt, PackedParticles<Real, D>& p);
 
 /// Leaves everything as it was when a node is faster than `speed_limit`. Particles of bins that `confine` will look at
-/// are counted there.
+/// are counted there, and those that land after that.
 template <class Real, int D>
 void packed_g2p(Exec& ex, const Constants<Real, D>& constants, double dt, double speed_limit, bool confines,
                 PackedParticles<Real, D>& p);
@@ -40,6 +40,26 @@ void deform_packed(Exec& ex, const Constants<Real, D>& constants, double dt, dou
 template <class Real, int D>
 void packed_confine(Exec& ex, const Constants<Real, D>& constants, const typename Colliders<Real, D>::View& colliders,
                     double speed_limit, PackedParticles<Real, D>& p);
+
+/// Bins from here on hold particles that land before they are counted, which `count_landed` does.
+template <class Real, int D>
+Index first_landing_bin(const Constants<Real, D>& constants, const PackedParticles<Real, D>& p) {
+  return constants.first_landing < p.groups ? p.group_bins[static_cast<std::size_t>(constants.first_landing)]
+                                            : p.table.bin_count;
+}
+
+/// Bins whose particles are not yet where they will be when G2P has moved them: they are counted after that.
+struct LaterBins {
+  Index landing;             ///< all from here on
+  const std::uint8_t* near;  ///< those that `confine` looks at; null: none
+  __device__ __forceinline__ bool has(Index b) const { return b >= landing || (near != nullptr && near[b] != 0); }
+};
+template <class Real, int D>
+LaterBins later_bins(const Constants<Real, D>& constants, bool confines, const PackedParticles<Real, D>& p) {
+  return {first_landing_bin(constants, p), confines ? p.near.data() : nullptr};
+}
+template <class Real, int D>
+void count_landed(Exec& ex, const Constants<Real, D>& constants, double speed_limit, PackedParticles<Real, D>& p);
 
 template <class Real, int D>
 Marker<D> next_marker(PackedParticles<Real, D>& p) {

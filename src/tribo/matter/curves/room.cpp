@@ -54,9 +54,9 @@ void CurveRoom::count(const Seeds& seeds, double dx, Amounts& amounts) const {
 
 Outlay CurveRoom::outlay(const MemoryRules& rules, const Model&, const Amounts& amounts) const {
   const CurveAmounts& curves = amounts.of<CurveAmounts>();
+  const double per_block = strand_block_bytes(rules.cuda, rules.real) + (rules.cuda ? 1.1 * packed_block_bytes(3) : 0);
   Outlay outlay;
-  outlay.bytes =
-      curves.segments * rod_bytes(rules.cuda, rules.real) + curves.blocks * strand_block_bytes(rules.cuda, rules.real);
+  outlay.bytes = curves.segments * rod_bytes(rules.cuda, rules.real) + curves.blocks * per_block;
   outlay.seed_bytes = 350 * curves.segments;
   outlay.countable = curves.segments < 5e8;
   if (curves.segments > 0) outlay.amount = fmt::format("{:.3g} segments of curves", curves.segments);

@@ -205,9 +205,7 @@ Outlay ParticleRoom::outlay(const MemoryRules& rules, const Model& model, const 
     const double copy = records * pack + (2 + modes) * real;  // and history, and PolyPIC's modes
     const bool sorts_again = !model.emitters.empty() || !model.sinks.empty();
     per_particle += 2 * copy + 2 * 4 + 4 + 1 + (sorts_again ? sorting : 0);  // two copies, id and object, order, key
-    per_block += arena * pack + 2 * std::pow(6.0, D) * 4                     // sums; two counters for cells in reach
-                 + std::pow(3.0, D) * 4                                      // numbers of neighbors
-                 + 2 * nodes * 4;                                            // where cells begin, in two copies
+    per_block += arena * pack + packed_block_bytes(D);
   } else {
     per_particle += sorting;
     per_block += arena * pack;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tribo/core/cast_numbers.h"
+#include "tribo/grid/particle_access.h"
 #include "tribo/matter/strands/stages/frames.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -19,64 +20,52 @@ TRIBO_HD void put_matrix(const FieldView<Real, 9>& column, Index i, const Mat<Re
   for (int k = 0; k < 9; ++k) column[k][i] = (&A.m[0][0])[k];
 }
 
-struct FindCurveParticle {
-  const Index* id;
-  Index first_id, count;
-  Index* place;
-  TRIBO_HD void operator()(Index i) const {
-    const Index item = id[i] - first_id;
-    if (item >= 0 && item < count) place[item] = i;
-  }
-};
-
-template <class Real>
+template <class Real, class Access>
 struct TakeCurveVertex {
+  Access particles;
   const Index* place;
-  FieldView<const Real, 3> from_x, from_v;
   FieldView<Real, 3> x, tail, v;
   TRIBO_HD void operator()(Index i) const {
+    const Vec<Real, 3> at = particles.x(place[i]), going = particles.v(place[i]);
     for (int k = 0; k < 3; ++k) {
-      x[k][i] = from_x[k][place[i]];
+      x[k][i] = at[k];
       tail[k][i] = Real(0);
-      v[k][i] = from_v[k][place[i]];
+      v[k][i] = going[k];
     }
   }
 };
 
 /// The deformed directions of an element, tangent from its vertices and normals from its particle.
-template <class Real>
+template <class Real, class Access>
 struct ElementShape {
+  Access particles;
   const Index* first;
   const Real* length;  ///< of edges, by their first vertices
   const Index* place;  ///< of elements
   FieldView<const Real, 3> x;
-  FieldView<const Real, 9> F;
 
   TRIBO_HD Mat<Real, 3> operator()(Index e) const {
     const Index i = first[e];
-    Mat<Real, 3> shape = matrix_at(F, place[e]);
+    Mat<Real, 3> shape = particles.F(place[e]);
     put_column(shape, 0, (Real(1) / length[i]) * (vector_at(x, i + 1) - vector_at(x, i)));
     return shape;
   }
 };
-template <class Real>
-ElementShape<Real> shapes(const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, const RodState<Real>& rods,
-                          const State<Real, 3>& particles, const CurveWorkspace<Real>& work) {
-  return {mesh.first.data(), strands.length.data(), work.place.data() + mesh.vertices, view(rods.x),
-          view(particles.particles.F)};
+template <class Real, class Access>
+ElementShape<Real, Access> shapes(const Access& particles, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands,
+                                  const RodState<Real>& rods, const CurveWorkspace<Real>& work) {
+  return {particles, mesh.first.data(), strands.length.data(), work.place.data() + mesh.vertices, view(rods.x)};
 }
 
 /// Forces of one element, Jiang 2017, eqs. 5 and 6 (theory C.4).
-template <class Real>
+template <class Real, class Access>
 struct EvaluateElement {
-  ElementShape<Real> shape;
+  ElementShape<Real, Access> shape;
   const CurveLaw<Real>* laws;
   const Real* inverse_density;
   const Index* body;
   const Real* volume;
   const Real* tangent_rate2;
-  const Real* mass;
-  FieldView<const Real, 9> C;
   Real dx;
   FieldView<Real, 3> pull;
   FieldView<Real, 9> slope, C_start;
@@ -94,7 +83,7 @@ struct EvaluateElement {
       stiffness = law.section_stiffness(frame.R);
     }
     const Real V = volume[e], per_length = V / shape.length[shape.first[e]];
-    const Real scale = V * Real(4) / (dx * dx * mass[q]);
+    const Real scale = V * Real(4) / (dx * dx * shape.particles.mass(q));
     Real sum = Real(0);
     for (int a = 0; a < 3; ++a) {
       pull[a][e] = per_length * P(a, 0);
@@ -105,7 +94,7 @@ struct EvaluateElement {
         sum = sum + stress;
       }
     }
-    put_matrix(C_start, e, matrix_at(C, q));
+    put_matrix(C_start, e, shape.particles.C(q));
     // Of the particle's mass alone, a third of the element's: an upper bound, for vertices share its nodes (theory
     // J).
     const Real section = Real(3) * stiffness * inverse_density[body[e]] / (dx * dx);
@@ -127,90 +116,108 @@ struct JoinCurveBounds {
   }
 };
 
-template <class Real>
+template <class Real, class Access>
 struct PushCurveVertex {
+  Access particles;
   const Index* place;
   const Index* strand;
   const Real* length;
   const Real* inverse_mass;
   FieldView<const Real, 3> pull, from;
   Real dt;
-  FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     const bool begins = length[i] > Real(0), ends = i > 0 && strand[i - 1] == strand[i];
     const Index e = i - strand[i];  // a strand has one element less than vertices
     const Real scale = dt * inverse_mass[i];
+    Vec<Real, 3> v = vector_at(from, i);
     for (int k = 0; k < 3; ++k) {
       const Real force = (begins ? pull[k][e] : Real(0)) - (ends ? pull[k][e - 1] : Real(0));
-      v[k][place[i]] = from[k][i] + scale * force;
+      v[k] = v[k] + scale * force;
     }
+    particles.put_v(place[i], v);
   }
 };
-template <class Real>
+template <class Real, class Access>
 struct PushElement {
+  Access particles;
   const Index* place;
   FieldView<const Real, 9> C_start, slope;
   Real dt;
-  FieldView<Real, 9> C;
   TRIBO_HD void operator()(Index e) const {
-    for (int k = 0; k < 9; ++k) C[k][place[e]] = C_start[k][e] - dt * slope[k][e];
+    particles.put_C(place[e], matrix_at(C_start, e) - matrix_at(slope, e) * dt);
   }
 };
 
-template <class Real, int N>
-struct GiveColumn {
+template <class Real, class Access>
+struct RestoreVelocity {
+  Access particles;
   const Index* place;
-  FieldView<const Real, N> from;
-  FieldView<Real, N> to;
-  TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < N; ++k) to[k][place[i]] = from[k][i];
-  }
+  FieldView<const Real, 3> v;
+  TRIBO_HD void operator()(Index i) const { particles.put_v(place[i], vector_at(v, i)); }
+};
+template <class Real, class Access>
+struct RestoreSlope {
+  Access particles;
+  const Index* place;
+  FieldView<const Real, 9> C;
+  TRIBO_HD void operator()(Index e) const { particles.put_C(place[e], matrix_at(C, e)); }
 };
 
-template <class Real>
-struct LandCurveVertex {
+template <class Real, class Access>
+struct TakeMovedVertex {
+  Access particles;
   const Index* place;
-  FieldView<const Real, 3> x;
   FieldView<Real, 3> x_next, tail_next;
   TRIBO_HD void operator()(Index i) const {
+    const Vec<Real, 3> x = particles.x(place[i]);
     for (int k = 0; k < 3; ++k) {
-      x_next[k][i] = x[k][place[i]];
+      x_next[k][i] = x[k];
       tail_next[k][i] = Real(0);
     }
   }
 };
-/// The grid deforms the vertices' F with that of all particles; nobody asks for it, and it must not grow for ever.
-template <class Real>
-struct ForgetStrain {
-  const Index* place;
-  FieldView<Real, 9> F;
-  TRIBO_HD void operator()(Index i) const { put_matrix(F, place[i], Mat<Real, 3>::identity()); }
-};
-template <class Real>
-struct SettleDriven {
+template <class Real, class Access>
+struct LandDriven {
+  Access particles;
   const Index* vertex;
   const Index* place;
-  FieldView<const Real, 3> x, v;
-  FieldView<Real, 3> to_x, to_v;
-  TRIBO_HD void operator()(Index d) const {
-    const Index i = vertex[d];
-    for (int k = 0; k < 3; ++k) {
-      to_x[k][place[i]] = x[k][i];
-      to_v[k][place[i]] = v[k][i];
-    }
+  FieldView<const Real, 3> x;
+  TRIBO_HD void operator()(Index d) const { particles.put_x(place[vertex[d]], vector_at(x, vertex[d])); }
+};
+template <class Real, class Access>
+struct LandElement {
+  Access particles;
+  const Index* first;
+  const Index* place;
+  FieldView<const Real, 3> x;
+  TRIBO_HD void operator()(Index e) const {
+    const Index i = first[e];
+    particles.put_x(place[e], Real(0.5) * (vector_at(x, i) + vector_at(x, i + 1)));
   }
 };
-template <class Real>
+
+/// The grid deforms the vertices' F with that of all particles; nobody asks for it, and it must not grow for ever.
+template <class Real, class Access>
+struct ForgetStrain {
+  Access particles;
+  const Index* place;
+  TRIBO_HD void operator()(Index i) const { particles.put_F(place[i], Mat<Real, 3>::identity()); }
+};
+template <class Real, class Access>
+struct SettleDriven {
+  Access particles;
+  const Index* vertex;
+  const Index* place;
+  FieldView<const Real, 3> v;
+  TRIBO_HD void operator()(Index d) const { particles.put_v(place[vertex[d]], vector_at(v, vertex[d])); }
+};
+template <class Real, class Access>
 struct SettleElement {
-  ElementShape<Real> shape;
+  ElementShape<Real, Access> shape;
   const CurveLaw<Real>* laws;
   const Index* body;
-  FieldView<Real, 3> x;
-  FieldView<Real, 9> F;
 
   TRIBO_HD void operator()(Index e) const {
-    const Index i = shape.first[e], q = shape.place[e];
-    for (int k = 0; k < 3; ++k) x[k][q] = Real(0.5) * (shape.x[k][i] + shape.x[k][i + 1]);
     Mat<Real, 3> deformed = shape(e);
     const CodimFrame<Real> frame(deformed);
     Vec<Real, 3> d2, d3;
@@ -220,7 +227,7 @@ struct SettleElement {
       any_normals(column_of(deformed, 0), d2, d3);
     put_column(deformed, 1, d2);
     put_column(deformed, 2, d3);
-    put_matrix(F, q, deformed);
+    shape.particles.put_F(shape.place[e], deformed);
   }
 
  private:
@@ -235,9 +242,9 @@ struct SettleElement {
   }
 };
 
-template <class Real>
+template <class Real, class Access>
 struct ElementEnergy {
-  ElementShape<Real> shape;
+  ElementShape<Real, Access> shape;
   const CurveLaw<Real>* laws;
   const Index* body;
   const Real* volume;
@@ -253,7 +260,8 @@ struct ElementEnergy {
 }  // namespace
 
 template <class Real>
-void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, double dx, CurveMesh<Real>& mesh) {
+void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, Index group, double dx, CurveMesh<Real>& mesh) {
+  mesh.group = group;
   mesh.vertices = static_cast<Index>(seed.strands.x.size());
   mesh.elements = static_cast<Index>(seed.first.size());
   mesh.first_id = first_id;
@@ -284,102 +292,126 @@ void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, double dx, Cur
 }
 
 template <class Real>
-void find_curves(Exec& ex, const CurveMesh<Real>& mesh, const State<Real, 3>& particles, CurveWorkspace<Real>& work) {
-  const Index count = mesh.vertices + mesh.elements;
-  work.place.resize_discard(count);
-  parallel_for(ex, "curves", particles.count,
-               FindCurveParticle{particles.particles.id.c[0].data(), mesh.first_id, count, work.place.data()});
+void find_curves(Exec& ex, const CurveMesh<Real>& mesh, State<Real, 3>& state, Workspace<Real, 3>& grid,
+                 CurveWorkspace<Real>& work) {
+  find_particles(ex, "curves", mesh.group, mesh.first_id, mesh.vertices + mesh.elements, state, grid, work.place);
 }
 
 template <class Real>
 CurveBounds evaluate_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, Real dx,
-                            const State<Real, 3>& particles, RodState<Real>& rods, CurveWorkspace<Real>& work) {
-  const Particles<Real, 3>& p = particles.particles;
-  parallel_for(
-      ex, "curves", mesh.vertices,
-      TakeCurveVertex<Real>{work.place.data(), view(p.x), view(p.v), view(rods.x), view(rods.x_tail), view(rods.v)});
+                            State<Real, 3>& state, Workspace<Real, 3>& grid, RodState<Real>& rods,
+                            CurveWorkspace<Real>& work) {
   work.pull.resize_discard(mesh.elements);
   work.slope.resize_discard(mesh.elements);
   work.C_start.resize_discard(mesh.elements);
   work.rate2.resize_discard(mesh.elements);
-  parallel_for(
-      ex, "curves", mesh.elements,
-      EvaluateElement<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(), mesh.inverse_density.data(),
-                            mesh.element_body.data(), mesh.volume.data(), mesh.tangent_rate2.data(), p.m.c[0].data(),
-                            view(p.C), dx, view(work.pull), view(work.slope), view(work.C_start), work.rate2.data()});
+  read_particles(state, grid, [&]<class Access>(const Access& particles) {
+    parallel_for(
+        ex, "curves", mesh.vertices,
+        TakeCurveVertex<Real, Access>{particles, work.place.data(), view(rods.x), view(rods.x_tail), view(rods.v)});
+    parallel_for(ex, "curves", mesh.elements,
+                 EvaluateElement<Real, Access>{shapes(particles, mesh, strands, rods, work), mesh.law.data(),
+                                               mesh.inverse_density.data(), mesh.element_body.data(),
+                                               mesh.volume.data(), mesh.tangent_rate2.data(), dx, view(work.pull),
+                                               view(work.slope), view(work.C_start), work.rate2.data()});
+  });
   return reduce(ex, "curves", mesh.elements, CurveBounds{}, LoadCurveBounds<Real>{work.rate2.data()},
                 JoinCurveBounds{});
 }
 
 template <class Real>
 void push_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, double dt,
-                 const RodState<Real>& rods, const CurveWorkspace<Real>& work, State<Real, 3>& particles) {
-  Particles<Real, 3>& p = particles.particles;
-  parallel_for(ex, "curves", mesh.vertices,
-               PushCurveVertex<Real>{work.place.data(), strands.vertex_strand.data(), strands.length.data(),
-                                     strands.inverse_mass.data(), view(work.pull), view(rods.v), static_cast<Real>(dt),
-                                     view(p.v)});
-  parallel_for(ex, "curves", mesh.elements,
-               PushElement<Real>{work.place.data() + mesh.vertices, view(work.C_start), view(work.slope),
-                                 static_cast<Real>(dt), view(p.C)});
+                 const RodState<Real>& rods, const CurveWorkspace<Real>& work, State<Real, 3>& state,
+                 Workspace<Real, 3>& grid) {
+  change_particles(state, grid, [&]<class Access>(const Access& particles) {
+    parallel_for(ex, "curves", mesh.vertices,
+                 PushCurveVertex<Real, Access>{particles, work.place.data(), strands.vertex_strand.data(),
+                                               strands.length.data(), strands.inverse_mass.data(), view(work.pull),
+                                               view(rods.v), static_cast<Real>(dt)});
+    parallel_for(ex, "curves", mesh.elements,
+                 PushElement<Real, Access>{particles, work.place.data() + mesh.vertices, view(work.C_start),
+                                           view(work.slope), static_cast<Real>(dt)});
+  });
 }
 
 template <class Real>
 void restore_curves(Exec& ex, const CurveMesh<Real>& mesh, const Field<Real, 3>& v, const CurveWorkspace<Real>& work,
-                    State<Real, 3>& particles) {
-  Particles<Real, 3>& p = particles.particles;
-  parallel_for(ex, "curves", mesh.vertices, GiveColumn<Real, 3>{work.place.data(), view(v), view(p.v)});
-  parallel_for(ex, "curves", mesh.elements,
-               GiveColumn<Real, 9>{work.place.data() + mesh.vertices, view(work.C_start), view(p.C)});
+                    State<Real, 3>& state, Workspace<Real, 3>& grid) {
+  change_particles(state, grid, [&]<class Access>(const Access& particles) {
+    parallel_for(ex, "curves", mesh.vertices, RestoreVelocity<Real, Access>{particles, work.place.data(), view(v)});
+    parallel_for(ex, "curves", mesh.elements,
+                 RestoreSlope<Real, Access>{particles, work.place.data() + mesh.vertices, view(work.C_start)});
+  });
+}
+
+template <class Real>
+void land_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, const CurveWorkspace<Real>& work,
+                 const RodState<Real>& rods, RodWorkspace<Real>& rod_work, State<Real, 3>& state,
+                 Workspace<Real, 3>& grid) {
+  rod_work.x_next.resize_discard(mesh.vertices);
+  rod_work.tail_next.resize_discard(mesh.vertices);
+  const Index* const place = work.place.data();
+  change_particles(state, grid, [&]<class Access>(const Access& particles) {
+    parallel_for(ex, "curves", mesh.vertices,
+                 TakeMovedVertex<Real, Access>{particles, place, view(rod_work.x_next), view(rod_work.tail_next)});
+    place_driven(ex, strands, rods, rod_work);
+    const Field<Real, 3>& x = rod_work.x_next;
+    parallel_for(ex, "curves", strands.driven,
+                 LandDriven<Real, Access>{particles, strands.driven_vertex.data(), place, view(x)});
+    parallel_for(ex, "curves", mesh.elements,
+                 LandElement<Real, Access>{particles, mesh.first.data(), place + mesh.vertices, view(x)});
+  });
 }
 
 template <class Real>
 void settle_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands,
                    const CurveWorkspace<Real>& work, RodState<Real>& rods, RodWorkspace<Real>& rod_work,
-                   State<Real, 3>& particles) {
-  Particles<Real, 3>& p = particles.particles;
-  const Index* const place = work.place.data();
-  rod_work.x_next.resize_discard(mesh.vertices);
-  rod_work.tail_next.resize_discard(mesh.vertices);
-  const Particles<Real, 3>& moved = p;
-  parallel_for(ex, "curves", mesh.vertices,
-               LandCurveVertex<Real>{place, view(moved.x), view(rod_work.x_next), view(rod_work.tail_next)});
+                   State<Real, 3>& state, Workspace<Real, 3>& grid) {
   arrive_rods(ex, strands, rods, rod_work);
+  const Index* const place = work.place.data();
   const RodState<Real>& now = rods;
-  parallel_for(ex, "curves", strands.driven,
-               SettleDriven<Real>{strands.driven_vertex.data(), place, view(now.x), view(now.v), view(p.x), view(p.v)});
-  parallel_for(ex, "curves", mesh.vertices, ForgetStrain<Real>{place, view(p.F)});
-  parallel_for(ex, "curves", mesh.elements,
-               SettleElement<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(),
-                                   mesh.element_body.data(), view(p.x), view(p.F)});
+  change_particles(state, grid, [&]<class Access>(const Access& particles) {
+    parallel_for(ex, "curves", strands.driven,
+                 SettleDriven<Real, Access>{particles, strands.driven_vertex.data(), place, view(now.v)});
+    parallel_for(ex, "curves", mesh.vertices, ForgetStrain<Real, Access>{particles, place});
+    parallel_for(ex, "curves", mesh.elements,
+                 SettleElement<Real, Access>{shapes(particles, mesh, strands, rods, work), mesh.law.data(),
+                                             mesh.element_body.data()});
+  });
 }
 
 template <class Real>
 std::vector<double> curve_energies(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands,
-                                   const RodState<Real>& rods, const State<Real, 3>& particles,
+                                   const RodState<Real>& rods, State<Real, 3>& state, Workspace<Real, 3>& grid,
                                    const CurveWorkspace<Real>& work) {
   std::vector<double> energies;
-  for (const CurveBody& body : mesh.body)
-    energies.push_back(reduce(ex, "measure", body.elements.end - body.elements.begin, 0.0,
-                              ElementEnergy<Real>{shapes(mesh, strands, rods, particles, work), mesh.law.data(),
-                                                  mesh.element_body.data(), mesh.volume.data(), body.elements.begin},
-                              Plus<double>{}));
+  read_particles(state, grid, [&]<class Access>(const Access& particles) {
+    for (const CurveBody& body : mesh.body)
+      energies.push_back(
+          reduce(ex, "measure", body.elements.end - body.elements.begin, 0.0,
+                 ElementEnergy<Real, Access>{shapes(particles, mesh, strands, rods, work), mesh.law.data(),
+                                             mesh.element_body.data(), mesh.volume.data(), body.elements.begin},
+                 Plus<double>{}));
+  });
   return energies;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                   \
-  template void load_curves(Exec&, const CurveSeed&, Index, double, CurveMesh<Real>&);                            \
-  template void find_curves(Exec&, const CurveMesh<Real>&, const State<Real, 3>&, CurveWorkspace<Real>&);         \
-  template CurveBounds evaluate_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, Real,                 \
-                                       const State<Real, 3>&, RodState<Real>&, CurveWorkspace<Real>&);            \
-  template void push_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, double, const RodState<Real>&,   \
-                            const CurveWorkspace<Real>&, State<Real, 3>&);                                        \
-  template void restore_curves(Exec&, const CurveMesh<Real>&, const Field<Real, 3>&, const CurveWorkspace<Real>&, \
-                               State<Real, 3>&);                                                                  \
-  template void settle_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, const CurveWorkspace<Real>&,   \
-                              RodState<Real>&, RodWorkspace<Real>&, State<Real, 3>&);                             \
-  template std::vector<double> curve_energies(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&,                \
-                                              const RodState<Real>&, const State<Real, 3>&,                       \
+#define TRIBO_INSTANTIATE(Real)                                                                                    \
+  template void load_curves(Exec&, const CurveSeed&, Index, Index, double, CurveMesh<Real>&);                      \
+  template void find_curves(Exec&, const CurveMesh<Real>&, State<Real, 3>&, Workspace<Real, 3>&,                   \
+                            CurveWorkspace<Real>&);                                                                \
+  template CurveBounds evaluate_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, Real, State<Real, 3>&, \
+                                       Workspace<Real, 3>&, RodState<Real>&, CurveWorkspace<Real>&);               \
+  template void push_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, double, const RodState<Real>&,    \
+                            const CurveWorkspace<Real>&, State<Real, 3>&, Workspace<Real, 3>&);                    \
+  template void restore_curves(Exec&, const CurveMesh<Real>&, const Field<Real, 3>&, const CurveWorkspace<Real>&,  \
+                               State<Real, 3>&, Workspace<Real, 3>&);                                              \
+  template void land_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, const CurveWorkspace<Real>&,      \
+                            const RodState<Real>&, RodWorkspace<Real>&, State<Real, 3>&, Workspace<Real, 3>&);     \
+  template void settle_curves(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&, const CurveWorkspace<Real>&,    \
+                              RodState<Real>&, RodWorkspace<Real>&, State<Real, 3>&, Workspace<Real, 3>&);         \
+  template std::vector<double> curve_energies(Exec&, const CurveMesh<Real>&, const RodMesh<Real>&,                 \
+                                              const RodState<Real>&, State<Real, 3>&, Workspace<Real, 3>&,         \
                                               const CurveWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

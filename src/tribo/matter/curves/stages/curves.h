@@ -22,6 +22,7 @@ template <class Real>
 struct CurveMesh {
   Index vertices = 0, elements = 0;
   Index first_id = 0;           ///< of the particles: vertices in their order, then elements
+  Index group = 0;              ///< of the particles, which have a material of their own
   std::vector<CurveBody> body;  ///< on the host
   Array<CurveLaw<Real>> law;    ///< of bodies
   Array<Real> inverse_density;  ///< of bodies
@@ -49,11 +50,12 @@ struct CurveWorkspace {
 };
 
 template <class Real>
-void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, double dx, CurveMesh<Real>& mesh);
+void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, Index group, double dx, CurveMesh<Real>& mesh);
 
-/// Where the particles of curves are: after every sort.
+/// Where the particles of curves are: after every sort, and when a step has moved them.
 template <class Real>
-void find_curves(Exec& ex, const CurveMesh<Real>& mesh, const State<Real, 3>& particles, CurveWorkspace<Real>& work);
+void find_curves(Exec& ex, const CurveMesh<Real>& mesh, State<Real, 3>& state, Workspace<Real, 3>& grid,
+                 CurveWorkspace<Real>& work);
 
 /// Positions and velocities of vertices to `rods`, and the forces of elements.
 struct CurveBounds {
@@ -62,30 +64,39 @@ struct CurveBounds {
 };
 template <class Real>
 CurveBounds evaluate_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, Real dx,
-                            const State<Real, 3>& particles, RodState<Real>& rods, CurveWorkspace<Real>& work);
+                            State<Real, 3>& state, Workspace<Real, 3>& grid, RodState<Real>& rods,
+                            CurveWorkspace<Real>& work);
 
 /// Velocities of `rods`, which bending has changed or their motion gives, with what elements do to them, to the
 /// particles; and the slopes of elements. From the forces of the last `evaluate_curves`, for a step of any length.
 template <class Real>
 void push_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, double dt,
-                 const RodState<Real>& rods, const CurveWorkspace<Real>& work, State<Real, 3>& particles);
+                 const RodState<Real>& rods, const CurveWorkspace<Real>& work, State<Real, 3>& state,
+                 Workspace<Real, 3>& grid);
 
 /// Takes a push back: velocities `v` and the slopes from before.
 template <class Real>
 void restore_curves(Exec& ex, const CurveMesh<Real>& mesh, const Field<Real, 3>& v, const CurveWorkspace<Real>& work,
-                    State<Real, 3>& particles);
+                    State<Real, 3>& state, Workspace<Real, 3>& grid);
 
-/// After G2P: driven vertices to their motion, frames of strands after them, elements to the middle of their vertices,
-/// their normals to the yield surface.
+/// After G2P: driven vertices to their motion, elements to the middle of their vertices. Of `rods` it changes only what
+/// `settle_curves` goes on with.
+template <class Real>
+void land_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands, const CurveWorkspace<Real>& work,
+                 const RodState<Real>& rods, RodWorkspace<Real>& rod_work, State<Real, 3>& state,
+                 Workspace<Real, 3>& grid);
+
+/// After `land_curves`, when the step is taken: velocities of driven vertices, frames of strands, and the normals of
+/// elements to the yield surface.
 template <class Real>
 void settle_curves(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands,
                    const CurveWorkspace<Real>& work, RodState<Real>& rods, RodWorkspace<Real>& rod_work,
-                   State<Real, 3>& particles);
+                   State<Real, 3>& state, Workspace<Real, 3>& grid);
 
 /// Energy of the elements of each body [J].
 template <class Real>
 std::vector<double> curve_energies(Exec& ex, const CurveMesh<Real>& mesh, const RodMesh<Real>& strands,
-                                   const RodState<Real>& rods, const State<Real, 3>& particles,
+                                   const RodState<Real>& rods, State<Real, 3>& state, Workspace<Real, 3>& grid,
                                    const CurveWorkspace<Real>& work);
 
 }  // namespace tribo::TRIBO_BACKEND

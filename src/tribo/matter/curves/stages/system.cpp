@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/grid/particle_access.h"
+
 namespace tribo::TRIBO_BACKEND {
 
 template <class Real>
@@ -12,12 +14,20 @@ void CurveParticles<Real>::load(const Seeds& seeds) {
   strands_.load_strands(seed.strands);
   strands_.constants.scheme = RodScheme::explicit_euler;
   strands_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
-  load_curves(ex_, seed, seed.first_particle, model_.dx, mesh_);
+  load_curves(ex_, seed, seed.first_particle, particles_.group_of(seed.bodies[0].object), model_.dx, mesh_);
   for (const CurveBody& body : mesh_.body) {
     const CurveLaw<double>& law = body.law;
     const double stiffest = std::max(law.fiber, 2 * (law.mu + law.lambda) + law.shear);
     wave_speed_ = std::max(wave_speed_, std::sqrt(stiffest / body.density));
   }
+  particles_.on_landing(mesh_.group, [this] { land(); });
+  loaded();
+}
+
+template <class Real>
+void CurveParticles<Real>::loaded() {
+  if (empty()) return;
+  find();
   follow();
 }
 
@@ -45,10 +55,8 @@ void CurveParticles<Real>::bound(const Surroundings& around, StepBound& step) co
 template <class Real>
 void CurveParticles<Real>::follow() {
   pushed_ = false;
-  if (empty()) return;
-  find_curves(ex_, mesh_, particles_.state, work_);
-  const CurveBounds bounds =
-      evaluate_curves(ex_, mesh_, strands_.mesh, static_cast<Real>(model_.dx), particles_.state, strands_.state, work_);
+  const CurveBounds bounds = evaluate_curves(ex_, mesh_, strands_.mesh, static_cast<Real>(model_.dx), particles_.state,
+                                             particles_.work, strands_.state, work_);
   bad_ = bounds.bad;
   strands_.evaluate();
   begin_rods(ex_, strands_.state, strands_.work);
@@ -62,9 +70,9 @@ template <class Real>
 ImplicitReport CurveParticles<Real>::predict(const StepTry& attempt) {
   ImplicitReport report{.converged = true};
   if (empty()) return report;
-  find_curves(ex_, mesh_, particles_.state, work_);  // a sort may have moved them
+  find();  // a sort may have moved them
   rod_step(ex_, strands_.constants, strands_.mesh, attempt.around.time, attempt.dt, strands_.state, strands_.work);
-  push_curves(ex_, mesh_, strands_.mesh, attempt.dt, strands_.state, work_, particles_.state);
+  push_curves(ex_, mesh_, strands_.mesh, attempt.dt, strands_.state, work_, particles_.state, particles_.work);
   pushed_ = true;
   report.speed = strands_.driven_speed(attempt.around.time, attempt.dt);
   return report;
@@ -72,15 +80,24 @@ ImplicitReport CurveParticles<Real>::predict(const StepTry& attempt) {
 
 template <class Real>
 void CurveParticles<Real>::undo() {
-  if (pushed_) restore_curves(ex_, mesh_, strands_.work.v_start, work_, particles_.state);
+  if (pushed_) {
+    find();  // `land` may have looked further
+    restore_curves(ex_, mesh_, strands_.work.v_start, work_, particles_.state, particles_.work);
+  }
   pushed_ = false;
 }
 
-/// After the grid has moved them.
+template <class Real>
+void CurveParticles<Real>::land() {
+  if (is_packed(particles_.work)) find();  // a packed step sorts what it moves
+  land_curves(ex_, mesh_, strands_.mesh, work_, strands_.state, strands_.work, particles_.state, particles_.work);
+}
+
+/// After the grid has moved them, and `land`.
 template <class Real>
 void CurveParticles<Real>::finish(const StepTry&, StepReport&) {
   if (empty()) return;
-  settle_curves(ex_, mesh_, strands_.mesh, work_, strands_.state, strands_.work, particles_.state);
+  settle_curves(ex_, mesh_, strands_.mesh, work_, strands_.state, strands_.work, particles_.state, particles_.work);
   follow();
 }
 
@@ -88,10 +105,10 @@ void CurveParticles<Real>::finish(const StepTry&, StepReport&) {
 template <class Real>
 void CurveParticles<Real>::measure(std::vector<ObjectSums>& objects) {
   if (empty()) return;
-  find_curves(ex_, mesh_, particles_.state, work_);
+  find();
   const std::vector<ObjectSums> bending = measure_rods(ex_, strands_.constants, strands_.mesh, strands_.state);
   const std::vector<double> elements =
-      curve_energies(ex_, mesh_, strands_.mesh, strands_.state, particles_.state, work_);
+      curve_energies(ex_, mesh_, strands_.mesh, strands_.state, particles_.state, particles_.work, work_);
   for (std::size_t b = 0; b < elements.size(); ++b)
     objects[static_cast<std::size_t>(mesh_.body[b].object)].elastic += bending[b].elastic + elements[b];
 }

@@ -21,11 +21,10 @@ class CurveParticles final : public System<Real, 3> {
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh_.vertices == 0; }
   Index passengers() const override { return mesh_.vertices + mesh_.elements; }
-  bool needs_columns() const override { return !empty(); }
 
   void each_saved(StateList& list) override;
   void check(const StateLoader& loader) const override;
-  void loaded() override { follow(); }
+  void loaded() override;
   void bound(const Surroundings& around, StepBound& step) const override;
   ImplicitReport predict(const StepTry& attempt) override;
   void finish(const StepTry& attempt, StepReport& report) override;
@@ -42,8 +41,12 @@ class CurveParticles final : public System<Real, 3> {
   using System<Real, 3>::ex_;
   using System<Real, 3>::model_;
 
+  /// Where its particles are.
+  void find() { find_curves(ex_, mesh_, particles_.state, particles_.work, work_); }
   /// Forces at the present places, and what they mean for the next step.
   void follow();
+  /// When particles have moved, before they are sorted.
+  void land();
 
   RodSystem<Real> strands_;  ///< bending and twist, in explicit steps
   ParticleSystem<Real, 3>& particles_;

@@ -324,9 +324,9 @@ void ParticleSystem<Real, D>::list_newcomers() {
 }
 
 template <class Real, int D>
-bool ParticleSystem<Real, D>::prepare(bool others, bool columns) {
+bool ParticleSystem<Real, D>::prepare(bool others) {
   packed_ = false;
-  if constexpr (steps_packed) packed_ = !model_.time.implicit && !columns && pack_state(ex_, constants, state, work);
+  if constexpr (steps_packed) packed_ = !model_.time.implicit && pack_state(ex_, constants, state, work);
   if (packed_) return true;
   // Asked only now: packing sorts, and a sink may have taken the last particle then.
   if (empty() && others) return false;
@@ -344,7 +344,8 @@ typename ParticleSystem<Real, D>::Outcome ParticleSystem<Real, D>::advance(
   if constexpr (steps_packed) {
     if (packed_) {
       const double limit = shortest ? std::numeric_limits<double>::infinity() : model_.dx / dt;
-      const PackedOutcome outcome = packed_step(ex_, constants, colliders, limit, act, state, work);
+      const PackedOutcome outcome = packed_step(
+          ex_, constants, colliders, limit, act, [this] { land(); }, state, work);
       if (outcome.taken) bad_ = outcome.bad;
       return {outcome.taken, outcome.grid_speed};
     }
@@ -385,6 +386,7 @@ void ParticleSystem<Real, D>::move(const StepTry& attempt, const StepColliders<R
   // Far from the origin a slow particle moves by whole digits of its position, up to twice as far as its velocity says.
   state.drift += fastest * attempt.dt / model_.dx + work.rounding;
   if (!model_.colliders.empty()) state.drift += confine(ex_, constants, colliders.after(), state, work) / model_.dx;
+  land();
 }
 
 template <class Real, int D>

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "tribo/engine/system.h"
@@ -21,6 +24,14 @@ class ParticleSystem final : public System<Real, D> {
   bool empty() const override { return state.count == 0; }
   /// Particles at the start; ids of those that join go on from here.
   Index seeded() const { return seeded_; }
+  /// Material of an object's particles.
+  Index group_of(int object) const { return group_[static_cast<std::size_t>(object)]; }
+  /// `land` is called when a step has moved particles, before they are sorted, and puts those of a material where they
+  /// belong. On a GPU the step may yet be refused. Only the last materials can have such.
+  void on_landing(Index group, std::function<void()> land) {
+    constants.first_landing = std::min(constants.first_landing, static_cast<int>(group));
+    land_.push_back(std::move(land));
+  }
 
   void each_saved(StateList& list) override;
   void check(const StateLoader& loader) const override;
@@ -36,8 +47,8 @@ class ParticleSystem final : public System<Real, D> {
   void list_newcomers();
 
   /// Sorts and lists what a step needs, once for all its tries. False where there are no particles, and `others`
-  /// instead. With `columns` the step runs on these and not on a packed copy.
-  bool prepare(bool others, bool columns);
+  /// instead.
+  bool prepare(bool others);
   /// From particles to the grid; `act` there, which may refuse by an infinite speed; and back. Where a node would come
   /// farther than a cell, or `act` refuses, or an implicit step does not converge, only the grid has changed. After
   /// `prepare`.
@@ -79,6 +90,10 @@ class ParticleSystem final : public System<Real, D> {
     double gave_at = -1;          ///< when particles last came out of it [s]
   };
   std::vector<Emitter> emitters_;
+  void land() const {
+    for (const auto& land : land_) land();
+  }
+  std::vector<std::function<void()>> land_;
   std::vector<Index> group_;          ///< law of each object
   std::vector<std::int32_t> chosen_;  ///< particles of a layer that are kept
   std::vector<Real> places_;          ///< theirs

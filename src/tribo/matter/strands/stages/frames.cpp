@@ -344,7 +344,7 @@ void turn_frames(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& x_ne
 }
 
 template <class Real>
-void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
+void place_driven(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, RodWorkspace<Real>& work) {
   // All of them, though only those that are held are read for themselves: rows past the end of a strand read some
   // other one, and no number may come from there that is none.
   copy_field(ex, "rods", state.director, mesh.vertices, work.director_next);
@@ -352,6 +352,10 @@ void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, Rod
                MoveDriven<Real>{mesh.driven_vertex.data(), mesh.drive.data(), mesh.holds.data(), work.drives.data(),
                                 work.skin.data(), view(mesh.anchor), view(mesh.anchor_director), view(work.x_next),
                                 view(work.tail_next), view(work.director_next)});
+}
+
+template <class Real>
+void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work) {
   // Theta moves little in a step, and what a step leaves undone the next one does.
   constexpr int most_iterations = 8;
   turn_frames(ex, mesh, work.x_next, work.tail_next, most_iterations, state, work);
@@ -369,12 +373,14 @@ void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& s
   parallel_for(ex, "rods", mesh.vertices,
                MoveRodVertex<Real>{view(now.x), view(now.x_tail), view(now.v), static_cast<Real>(dt), view(work.x_next),
                                    view(work.tail_next)});
+  place_driven(ex, mesh, state, work);
   arrive_rods(ex, mesh, state, work);
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                             \
   template void turn_frames(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Field<Real, 3>&, int, \
                             RodState<Real>&, RodWorkspace<Real>&);                                          \
+  template void place_driven(Exec&, const RodMesh<Real>&, const RodState<Real>&, RodWorkspace<Real>&);      \
   template void arrive_rods(Exec&, const RodMesh<Real>&, RodState<Real>&, RodWorkspace<Real>&);             \
   template void move_rods(Exec&, const RodMesh<Real>&, double, RodState<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)

@@ -207,7 +207,10 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>&
 template <class Real>
 void move_rods(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Real>& state, RodWorkspace<Real>& work);
 
-/// The same for vertices whose next places the workspace has, x_next and tail_next: of driven ones they are replaced.
+/// The same in two parts, for vertices whose next places the workspace has, x_next and tail_next: of driven ones they
+/// are replaced; then the strands are there.
+template <class Real>
+void place_driven(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>& state, RodWorkspace<Real>& work);
 template <class Real>
 void arrive_rods(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work);
 

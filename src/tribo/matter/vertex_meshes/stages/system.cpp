@@ -7,8 +7,9 @@ namespace tribo::TRIBO_BACKEND {
 template <class Real>
 void VertexMeshes<Real>::load(const Seeds& seeds) {
   const VertexMeshSeed& seed = seeds.of<VertexMeshSeed>();
-  first_id_ = seed.first_particle;
   meshes_.load_meshes(seed.meshes);
+  if (!empty())
+    ids_ = {particles_.group_of(seed.meshes.bodies[0].object), seed.first_particle, meshes_.mesh.vertices};
   meshes_.constants.gravity = Vec<Real, 3>::zero();  // the grid's
   follow();
 }
@@ -27,7 +28,7 @@ template <class Real>
 void VertexMeshes<Real>::follow() {
   pushed_ = false;
   if (empty()) return;
-  take_vertices(ex_, particles_.state, particles_.work, first_id_, meshes_.state);
+  take_vertices(ex_, ids_, particles_.state, particles_.work, meshes_.state);
   meshes_.bad = evaluate_elastic(ex_, meshes_.constants, meshes_.mesh, false, meshes_.state, meshes_.work);
   begin_solids(ex_, meshes_.state, meshes_.work);
 }
@@ -37,7 +38,7 @@ template <class Real>
 ImplicitReport VertexMeshes<Real>::predict(const StepTry& attempt) {
   if (empty()) return {.converged = true};
   elastic_step(ex_, meshes_.constants, meshes_.mesh, attempt.around.time, attempt.dt, meshes_.state, meshes_.work);
-  give_velocities(ex_, meshes_.state.v, first_id_, meshes_.mesh.vertices, particles_.state, particles_.work);
+  give_velocities(ex_, ids_, meshes_.state.v, particles_.state, particles_.work);
   pushed_ = true;
   return {.converged = true};
 }
@@ -49,8 +50,7 @@ void VertexMeshes<Real>::finish(const StepTry&, StepReport&) {
 
 template <class Real>
 void VertexMeshes<Real>::undo() {
-  if (pushed_)
-    give_velocities(ex_, meshes_.work.v_start, first_id_, meshes_.mesh.vertices, particles_.state, particles_.work);
+  if (pushed_) give_velocities(ex_, ids_, meshes_.work.v_start, particles_.state, particles_.work);
   pushed_ = false;
 }
 

@@ -47,7 +47,7 @@ class VertexMeshes final : public System<Real, 3> {
 
   SolidSystem<Real> meshes_;  ///< without contact: the grid is theirs
   ParticleSystem<Real, 3>& particles_;
-  Index first_id_ = 0;
+  VertexIds ids_{};
   bool pushed_ = false;
 };
 

@@ -9,20 +9,21 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// The particles that are vertices.
+struct VertexIds {
+  Index group;  ///< their material, which is nobody else's
+  Index first;
+  Index count;
+};
+
 /// Positions and velocities of the particles that are vertices.
 template <class Real>
-void take_vertices(Exec& ex, const State<Real, 3>& particles, const Workspace<Real, 3>& work, Index first_id,
+void take_vertices(Exec& ex, const VertexIds& ids, State<Real, 3>& particles, Workspace<Real, 3>& work,
                    SolidState<Real>& vertices);
 
 /// Gives the particles that are vertices the velocities `v`.
 template <class Real>
-void give_velocities(Exec& ex, const Field<Real, 3>& v, Index first_id, Index count, State<Real, 3>& particles,
+void give_velocities(Exec& ex, const VertexIds& ids, const Field<Real, 3>& v, State<Real, 3>& particles,
                      Workspace<Real, 3>& work);
-
-/// Both on the packed copy, where steps run on one.
-template <class Real>
-void take_packed_vertices(Exec& ex, PackedState& packed, Index first_id, SolidState<Real>& vertices);
-template <class Real>
-void give_packed_velocities(Exec& ex, const Field<Real, 3>& v, Index first_id, Index count, PackedState& packed);
 
 }  // namespace tribo::TRIBO_BACKEND
