@@ -38,16 +38,16 @@ void check_curves(const Scene& scene, const StrandsSpec& hair, const std::string
                  "\"hybrid\", or remove the sinks");
 }
 
-/// Hair as a volume is not on the grid where others meet hair.
+/// Hair as a volume is not on the grid where particles meet hair.
 void check_beside_volume(const Scene& scene, const std::string& pointer, Findings& findings) {
-  const auto other = std::find_if(scene.objects.begin(), scene.objects.end(), [](const ObjectSpec& object) {
-    return object.touch == Touch::particles || object.touch == Touch::mesh;
-  });
-  if (other == scene.objects.end() || !findings.clean(pointer + "/method")) return;
-  findings.add(pointer + "/method",
-               fmt::format("hair of method \"mcadams\" is not on the grid where hair meets {}, and object '{}' would pass "
-                           "through it; use method \"hybrid\", or remove one of the two",
-                           other->touch == Touch::mesh ? "solids" : "particles", other->name));
+  const auto other = std::find_if(scene.objects.begin(), scene.objects.end(),
+                                  [](const ObjectSpec& object) { return object.touch == Touch::particles; });
+  if (other != scene.objects.end() && findings.clean(pointer + "/method"))
+    findings.add(
+        pointer + "/method",
+        fmt::format("hair of method \"mcadams\" is not on the grid where hair meets particles, and object '{}' "
+                    "would pass through it; use method \"hybrid\", or remove one of the two",
+                    other->name));
 }
 
 /// Hair grows on what is there, and on its outside.

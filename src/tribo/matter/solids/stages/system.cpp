@@ -183,7 +183,9 @@ double SolidSystem<Real>::meet(Phase phase, const GridNodes<Real, 3>& grid, doub
 
 template <class Real>
 void SolidSystem<Real>::pushed() {
-  if (met_) refresh_body_fields(ex_, mesh, contact_constants, state, contact);
+  // In the printed form what particles have changed of the field is nowhere else.
+  if (met_ && contact_constants.spec.form != ContactSpec::Form::paper)
+    refresh_body_fields(ex_, mesh, contact_constants, state, contact);
 }
 
 /// Impulses between bodies and with colliders. What friction remembers of samples changes, too.

@@ -63,7 +63,9 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
   // Bodies and strands rest half a cell apart: what stands at ten degrees is as far above its skin three cells on.
   const double reach = 3 * model_.dx;
   const std::vector<SolidBody>& bodies = bodies_.mesh.body;
-  std::vector<Index> vertex, body;
+  std::vector<Index> vertex, body, own_body(seed.start.size() - 1, -1), triangle_body;
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    triangle_body.resize(static_cast<std::size_t>(bodies[b].triangles.end), static_cast<Index>(b));
   std::vector<std::size_t> root;  // of skinned drives, by drive
   std::size_t roots = 0;
   for (const RodDrive& drive : seed.drives) root.push_back(drive.skinned ? roots++ : seed.skin.size());
@@ -74,12 +76,16 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
     const std::int32_t corner = seed.skin[root[static_cast<std::size_t>(drive)]].corner[0];
     const auto own =
         std::find_if(bodies.begin(), bodies.end(), [&](const SolidBody& one) { return corner < one.vertices.end; });
+    own_body[s] = static_cast<Index>(own - bodies.begin());
     double along = 0;
     for (std::size_t i = first; i < end && along <= reach; along += seed.length[i++]) {
       vertex.push_back(static_cast<Index>(i));
-      body.push_back(static_cast<Index>(own - bodies.begin()));
+      body.push_back(own_body[s]);
     }
   }
+  copy_to_device(ex_, triangle_body.data(), touched_bodies.triangle_body, static_cast<Index>(triangle_body.size()));
+  copy_to_device(ex_, own_body.data(), touched_bodies.own_body, mesh.strands);
+  copy_to_device(ex_, seed.rooted.data(), touched_bodies.own_count, mesh.strands);
   own_strands.count = static_cast<Index>(vertex.size());
   own_strands.x = &state.x;
   copy_to_device(ex_, vertex.data(), own_strands.vertex, own_strands.count);
@@ -217,7 +223,14 @@ bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
   if (empty()) return true;
   const double dt = attempt.dt;
   volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles);
+  const bool bodies = bodies_.mesh.triangles > 0;
+  if (bodies) {
+    touched_bodies.mesh = &bodies_.mesh;
+    touched_bodies.state = &bodies_.state;
+    list_near_bodies(ex_, mesh, state, dt, touched_bodies);
+  }
+  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles,
+                              bodies ? &touched_bodies : nullptr);
   touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
   if (has_skin()) push_skin(dt);
   contacts_ = holder.held();
@@ -330,8 +343,8 @@ std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
                     bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
                     mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
-                    own_strands.vertex.bytes() + own_strands.body.bytes() + obstacles.bytes() + mesh.group.bytes() +
-                    mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
+                    own_strands.vertex.bytes() + own_strands.body.bytes() + touched_bodies.bytes() + obstacles.bytes() +
+                    mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();

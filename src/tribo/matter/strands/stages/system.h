@@ -29,6 +29,7 @@ class RodSystem final : public System<Real, 3> {
   RodObstacles<Real> obstacles;
   RodBundle<Real> bundle;        ///< strands in bulk; may be empty
   OwnStrands<Real> own_strands;  ///< where strands grow on bodies
+  StrandBodies<Real> touched_bodies;
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
