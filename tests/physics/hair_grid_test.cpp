@@ -98,9 +98,12 @@ TEST(HairGrid, NothingOutrunsWhatPushesIt) {
   EXPECT_LT(fastest, 1.8) << "sand comes with 1 m/s";
 }
 
-/// Promise: without a grid of its own, hair is not there for others.
+/// Promise: without a grid of its own, hair is not there for particles, and that is said.
 TEST(HairGrid, WithoutGridOthersPass) {
   Simulation simulation = simulate(struck_bundle(sand_ball, "double", R"("strand_contact": {"grid": {"on": false}},)"));
+  ASSERT_EQ(simulation.warnings().size(), 1U);
+  EXPECT_EQ(simulation.warnings()[0],
+            "object 'ball' passes through hair, which meets particles on its grid; set strand_contact.grid.on to true");
   const double before = velocity(simulation.measure()[1])[0];
   while (simulation.time() < 0.15) simulation.advance_frame();
   EXPECT_NEAR(velocity(simulation.measure()[1])[0], before, 1e-6);

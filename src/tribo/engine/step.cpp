@@ -87,7 +87,7 @@ class Attempt {
       }
       for (const auto& other : kinds_.all()) speed = std::fmax(speed, other->meet(*own, attempt_.dt));
     }
-    for (const auto& kind : kinds_.all()) kind->gather(attempt_);
+    for (const auto& kind : kinds_.all()) speed = std::fmax(speed, kind->gather(attempt_));
     if (!short_enough(speed)) return speed;
     const auto view = colliders_.during();
     bool clean = true;

@@ -102,7 +102,7 @@ class System {
   /// Bodies with a phase. Returns as `couple` does.
   virtual double meet(const Phase<Real, D>&, double) { return 0; }
   /// Its phase back from the grid.
-  virtual void gather(const StepTry&) {}
+  virtual double gather(const StepTry&) { return 0; }
   /// Contact that is not on grids. False where the step should be shorter for that.
   virtual bool collide(const StepTry&, const View&) { return true; }
   /// The step is taken: moves, and what follows for the next.

@@ -71,15 +71,8 @@ class Untouched {
       return fmt::format("{} does not touch itself; set its self_contact to true", name(one_));
     return one_ == other_ ? "" : in_printed_form();
   }
-  std::string of_mesh(Touch second) const {
-    const std::string printed = in_printed_form();
-    if (!printed.empty() || second == Touch::particles) return printed;
-    for (const ObjectSpec& object : scene_.objects)
-      if (const StrandsSpec* hair = object.as<StrandsSpec>(); hair != nullptr && !hair->skin.empty())
-        return fmt::format("solids do not touch hair while there is hair on a skin, such as \"{}\"; leave the pair out",
-                           object.name);
-    return of_bulk(one_, other_);
-  }
+  /// Strands meet triangles of meshes in any form.
+  std::string of_mesh(Touch second) const { return second == Touch::particles ? in_printed_form() : ""; }
   std::string of_strands() const {
     if (scene_.strand_contact.form == StrandContactSpec::Form::none)
       return "strand_contact.impulses is \"none\", and strands pass through each other; set it to \"plain\"";

@@ -38,6 +38,18 @@ void check_curves(const Scene& scene, const StrandsSpec& hair, const std::string
                  "\"hybrid\", or remove the sinks");
 }
 
+/// Hair as a volume is not on the grid where particles meet hair.
+void check_beside_volume(const Scene& scene, const std::string& pointer, Findings& findings) {
+  const auto other = std::find_if(scene.objects.begin(), scene.objects.end(),
+                                  [](const ObjectSpec& object) { return object.touch == Touch::particles; });
+  if (other != scene.objects.end() && findings.clean(pointer + "/method"))
+    findings.add(
+        pointer + "/method",
+        fmt::format("hair of method \"mcadams\" is not on the grid where hair meets particles, and object '{}' "
+                    "would pass through it; use method \"hybrid\", or remove one of the two",
+                    other->name));
+}
+
 /// Hair grows on what is there, and on its outside.
 void check_grown_on(const Scene& scene, const StrandsSpec& hair, const std::string& pointer, Findings& findings) {
   const auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
@@ -105,6 +117,7 @@ void check_hair(const Scene& scene, const ObjectSpec& object, const std::string&
     findings.add(pointer + "/incompressibility",
                  fmt::format("differs from that of object '{}'; hair of a scene shares one volume: give both the same",
                              volume->name));
+  if (hair.method == HairMethod::mcadams) check_beside_volume(scene, pointer, findings);
   check_grown_on(scene, hair, pointer, findings);
   if (const std::string& skin = hair.skin; !skin.empty() && findings.clean(pointer + "/skin")) {
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(), [&](const ObjectSpec& other) {

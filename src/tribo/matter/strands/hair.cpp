@@ -73,6 +73,41 @@ std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids,
   return roots;
 }
 
+/// The follicles of roots on a skin, as `find_follicles` has them of colliders. The two vertices of a root are never in
+/// the open, and what is only some radii farther on its strand is there by how that bends.
+void find_roots(const SolidSeed& solids, const Run& triangles, std::int32_t first_strand, RodSeed& seed) {
+  SurfaceMesh skin;
+  skin.vertices = solids.x;
+  skin.triangles.assign(solids.triangles.begin() + triangles.begin, solids.triangles.begin() + triangles.end);
+  const TriangleTree tree(skin);
+  tbb::parallel_for(static_cast<std::size_t>(first_strand), seed.rooted.size(), [&](std::size_t s) {
+    const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
+    if (seed.drive[first] < 0) return;
+    constexpr double radii = 4;
+    std::size_t i = first;
+    for (double along = 0; i < end; along += seed.length[i++]) {
+      const double r = seed.radius[i];
+      const bool near = i < first + 2 || along < radii * r || tree.distance(seed.x[i], r) < r;
+      if (!near && !(tree.winding(seed.x[i]) > 0.5)) break;
+    }
+    seed.rooted[s] = static_cast<std::int32_t>(i - first);
+  });
+}
+
+/// Roots begin with the motion of their skin.
+void lead_roots(const SolidSeed& solids, const std::vector<SkinRoot>& roots, std::int32_t first_strand, RodSeed& seed) {
+  for (std::size_t s = 0; s < roots.size(); ++s) {
+    const auto first = static_cast<std::size_t>(seed.start[static_cast<std::size_t>(first_strand) + s]);
+    if (seed.drive[first] < 0) continue;
+    Vec<double, 3> corner[3], velocity[3];
+    for (int c = 0; c < 3; ++c) {
+      corner[c] = solids.x[static_cast<std::size_t>(roots[s].corner[c])];
+      velocity[c] = solids.v[static_cast<std::size_t>(roots[s].corner[c])];
+    }
+    SkinClamp(roots[s], corner, seed.x[first], seed.x[first + 1]).move(velocity, &seed.v[first]);
+  }
+}
+
 /// Roots go with their skin at any distance from it. Farther than its triangles are large, beside the depth that
 /// strands were asked to begin at, it is another place or other units than were meant.
 void warn_of_far_roots(const ObjectSpec& object, const SolidSeed& solids, const std::vector<SkinRoot>& roots,
@@ -214,14 +249,19 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
     try {
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
       StrandRules rules = strand_rules(scene, o);
+      std::vector<SkinRoot> roots;
       if (!hair.skin.empty()) {
-        const std::vector<SkinRoot> roots = roots_on_skin(scene, solids, hair.skin, strands);
+        roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s)
           rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
         warn_of_far_roots(scene.objects[o], solids, roots, warnings);
         seed.skin.insert(seed.skin.end(), roots.begin(), roots.end());
       }
       add_strands(seed, strands, rules);
+      lead_roots(solids, roots, seed.bodies.back().strands.begin, seed);
+      for (const SolidBody& body : solids.bodies)
+        if (!hair.skin.empty() && scene.objects[static_cast<std::size_t>(body.object)].name == hair.skin)
+          find_roots(solids, body.triangles, seed.bodies.back().strands.begin, seed);
       for (std::size_t s = 0; s < strand_count(strands); ++s) {
         const auto first = static_cast<std::size_t>(strands.start[s]);
         const std::span<const Vec<double, 3>> points = strand_points(strands, s);
@@ -245,10 +285,10 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
   warn_of_colliders(scene, seed, warnings);
   set_grid_contact(scene, seed);
   for (const ObjectSpec& object : scene.objects)
-    if (rods_of(object) == nullptr && !scene.strand_grid.on) {
-      warnings.push_back("object '" + object.name +
-                         "' passes through hair, which meets particles and meshes on its grid; set "
-                         "strand_contact.grid.on to true");
+    if (object.touch == Touch::particles && !scene.strand_grid.on) {
+      warnings.push_back(
+          "object '" + object.name +
+          "' passes through hair, which meets particles on its grid; set strand_contact.grid.on to true");
       break;
     }
   return seed;

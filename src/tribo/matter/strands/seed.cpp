@@ -222,6 +222,7 @@ void add_strands(RodSeed& seed, const Strands& strands, const StrandRules& rules
     curved = adder.add(points, radius) || curved;
     seed.start.push_back(static_cast<std::int32_t>(seed.x.size()));
     seed.buried.push_back(0);
+    seed.rooted.push_back(0);
   }
   body.strands.end = static_cast<std::int32_t>(seed.start.size()) - 1;
   body.vertices.end = static_cast<std::int32_t>(seed.x.size());

@@ -67,6 +67,8 @@ struct RodSeed {
   /// Of each strand, vertices from its root on that begin below the surface of a collider: they are in its follicle,
   /// where no collider acts on them.
   std::vector<std::int32_t> buried;
+  /// Likewise, vertices that do not meet the solid that it grows on: those that begin within, and the next few.
+  std::vector<std::int32_t> rooted;
 
   // of vertices
   std::vector<Vec<double, 3>> x;  ///< at time 0 [m]

@@ -35,4 +35,55 @@ TRIBO_HD Pose pose_on_skin(const SkinRoot& root, const Vec<double, 3>* corner) {
   return pose;
 }
 
+/// How a triangle moves the clamp of a root as it is now, and what impulses on the clamp are to its corners. The frame
+/// of `triangle_frame` turns with omega = sum Omega_c q_c: about its normal and across with the first edge, about that
+/// edge with the third corner.
+struct SkinClamp {
+  Vec<double, 3> weight, t, c, n;
+  double per_length, per_height, skew;  ///< 1 / length of the first edge, 1 / height, t . second edge
+  Vec<double, 3> arm[2];                ///< of both vertices, from the root's place in the triangle
+
+  TRIBO_HD SkinClamp(const SkinRoot& root, const Vec<double, 3>* corner, const Vec<double, 3>& first,
+                     const Vec<double, 3>& second)
+      : weight(root.weight) {
+    Vec<double, 3> middle = Vec<double, 3>::zero();
+    for (int k = 0; k < 3; ++k) middle += weight[k] * corner[k];
+    arm[0] = first - middle;
+    arm[1] = second - middle;
+    const Vec<double, 3> along = corner[1] - corner[0], other = corner[2] - corner[0];
+    const double length = sqrt(squared_norm(along)), area = sqrt(squared_norm(cross(along, other)));
+    const bool turns = length > 0 && area > 0;  // as triangle_frame does
+    const Mat<double, 3> frame = triangle_frame(corner);
+    for (int k = 0; k < 3; ++k) {
+      t[k] = frame(k, 0);
+      c[k] = frame(k, 1);
+      n[k] = frame(k, 2);
+    }
+    per_length = turns ? 1 / length : 0;
+    per_height = turns ? length / area : 0;
+    skew = dot(t, other);
+  }
+
+  /// Velocities of both vertices by those of the corners.
+  TRIBO_HD void move(const Vec<double, 3>* corner, Vec<double, 3>* vertex) const {
+    const Vec<double, 3> first = corner[1] - corner[0], second = corner[2] - corner[0];
+    const double across = -dot(n, first) * per_length;
+    const double omega[3] = {(dot(n, second) + across * skew) * per_height, across, dot(c, first) * per_length};
+    const Vec<double, 3> spin = omega[0] * t + omega[1] * c + omega[2] * n;
+    const Vec<double, 3> place = weight[0] * corner[0] + weight[1] * corner[1] + weight[2] * corner[2];
+    for (int i = 0; i < 2; ++i) vertex[i] = place + cross(spin, arm[i]);
+  }
+  /// What impulses on the vertices, and a moment besides, are to the corners.
+  TRIBO_HD void pass(const Vec<double, 3>* impulse, const Vec<double, 3>& moment, Vec<double, 3>* corner) const {
+    const Vec<double, 3> torque = moment + cross(arm[0], impulse[0]) + cross(arm[1], impulse[1]),
+                         all = impulse[0] + impulse[1];
+    const double along = dot(torque, t) * per_height;
+    const Vec<double, 3> second = along * n;
+    const Vec<double, 3> first = per_length * (dot(torque, n) * c - (dot(torque, c) + along * skew) * n);
+    corner[0] = weight[0] * all - first - second;
+    corner[1] = weight[1] * all + first;
+    corner[2] = weight[2] * all + second;
+  }
+};
+
 }  // namespace tribo

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tribo/contact/coulomb.h"
+#include "tribo/exec/mark.h"
 #include "tribo/grid/find_block.h"
 #include "tribo/matter/solids/contact/samples.h"
 
@@ -175,6 +176,48 @@ struct FaceNode {
   }
 };
 
+struct ClearOwn {
+  Index* own;
+  TRIBO_HD void operator()(Index i) const { own[i] = 0; }
+};
+/// A vertex of a strand, at all nodes of its kernel.
+template <class Real>
+struct MarkOwn {
+  using Block = ContactBlock;
+  const Index *vertex, *body;
+  FieldView<const Real, 3> x;
+  Real inverse_dx;
+  const Cell<3>* blocks;
+  Index block_count;
+  const Index* block_start;
+  const ContactPatch* patches;
+  Index* own;
+
+  TRIBO_HD void operator()(Index i) const {
+    Cell<3> base;
+    for (int k = 0; k < 3; ++k) base[k] = static_cast<std::int32_t>(floor(x[k][vertex[i]] * inverse_dx - Real(0.5)));
+    for (int n = 0; n < 27; ++n) {
+      const Cell<3> node{{base[0] + n / 9, base[1] + n / 3 % 3, base[2] + n % 3}};
+      Cell<3> block, at;
+      for (int k = 0; k < 3; ++k) {
+        block[k] = node[k] >> 2;
+        at[k] = node[k] & 3;
+      }
+      const Index b = find_block(blocks, block_count, block);
+      for (Index patch = b < 0 ? 0 : block_start[b]; b >= 0 && patch < block_start[b + 1]; ++patch)
+        if (patches[patch].field == body[i]) mark_one(own + (Size{patch} * Block::nodes + flatten(at, Block::side)));
+    }
+  }
+};
+template <class Real>
+struct LeaveOwn {
+  const Index* own;
+  Vec<Real, 4>* facing;
+  TRIBO_HD void operator()(Index i) const {
+    if (own[i] != 0) facing[i] = Vec<Real, 4>::zero();
+  }
+};
+
 /// One node of the samples' blocks: all bodies that are there, one after the other, against the particles.
 template <class Real>
 struct CoupleNode {
@@ -275,6 +318,20 @@ void face_particles(Exec& ex, const GridNodes<Real, 3>& grid, ContactFields<Real
 }
 
 template <class Real>
+void leave_own_strands(Exec& ex, const OwnStrands<Real>& own, double dx, ContactFields<Real>& fields,
+                       CouplingWorkspace<Real>& work) {
+  if (own.count == 0) return;
+  const Index nodes = fields.patch_count * ContactBlock::nodes;
+  work.own.resize_discard(nodes);
+  parallel_for(ex, "couple", nodes, ClearOwn{work.own.data()});
+  parallel_for(
+      ex, "couple", own.count,
+      MarkOwn<Real>{own.vertex.data(), own.body.data(), view(*own.x), static_cast<Real>(1 / dx), fields.blocks.data(),
+                    fields.block_count, fields.block_start.data(), fields.patches.data(), work.own.data()});
+  parallel_for(ex, "couple", nodes, LeaveOwn<Real>{work.own.data(), work.facing.data()});
+}
+
+template <class Real>
 double couple(Exec& ex, const SolidMesh<Real>& mesh, const Array<Real>& friction, const ContactConstants& constants,
               const GridNodes<Real, 3>& grid, double dt, ContactFields<Real>& fields, CouplingWorkspace<Real>& work) {
   // In three times the time in which gravity moves something by a cell: faster, and what overlaps would bounce, and
@@ -295,6 +352,8 @@ double couple(Exec& ex, const SolidMesh<Real>& mesh, const Array<Real>& friction
   template void find_particles(Exec&, const GridNodes<Real, 3>&, const ContactFields<Real>&,                      \
                                CouplingWorkspace<Real>&);                                                         \
   template void face_particles(Exec&, const GridNodes<Real, 3>&, ContactFields<Real>&, CouplingWorkspace<Real>&); \
+  template void leave_own_strands(Exec&, const OwnStrands<Real>&, double, ContactFields<Real>&,                   \
+                                  CouplingWorkspace<Real>&);                                                      \
   template double couple(Exec&, const SolidMesh<Real>&, const Array<Real>&, const ContactConstants&,              \
                          const GridNodes<Real, 3>&, double, ContactFields<Real>&, CouplingWorkspace<Real>&);
 TRIBO_INSTANTIATE(float)

@@ -6,7 +6,6 @@
 #include "tribo/core/cast_numbers.h"
 #include "tribo/engine/host_vectors.h"
 #include "tribo/exec/copy_field.h"
-#include "tribo/matter/strands/seed.h"
 #include "tribo/models/all.h"
 #include "tribo/models/elastic/invertible.h"
 
@@ -30,7 +29,6 @@ void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
 template <class Real>
 void SolidSystem<Real>::load(const Seeds& seeds) {
   load_meshes(seeds.of<SolidSeed>());
-  touches_strands = seeds.of<RodSeed>().skin.empty();
   if (!empty()) evaluate();
 }
 
@@ -161,7 +159,7 @@ ImplicitReport SolidSystem<Real>::predict(const StepTry& attempt) {
 template <class Real>
 double SolidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   const bool printed = contact_constants.spec.form == ContactSpec::Form::paper;
-  if (empty() || (phase.number > 0 && (printed || !touches_strands))) return 0;
+  if (empty() || (phase.number > 0 && printed)) return 0;
   const GridNodes<Real, 3>& grid = phase.grid;
   const Array<Real>& friction = mesh.phase_friction[phase.number];
   met_ = true;
@@ -170,6 +168,8 @@ double SolidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   find_particles(ex_, grid, contact.bodies, coupling);
   make_body_fields(ex_, mesh, contact_constants, &coupling.found, state, contact);
   face_particles(ex_, grid, contact.bodies, coupling);
+  if (phase == Phase::strands && own_strands != nullptr)
+    leave_own_strands(ex_, *own_strands, model_.dx, contact.bodies, coupling);
   double speed = couple(ex_, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   if (printed) return speed;
   // What vertices pass on of an impulse is less than what their nodes took: the rest is asked for again.
@@ -180,6 +180,13 @@ double SolidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   }
   hand_to_vertices(ex_, mesh, contact_constants, coupling.change, CouplingPass::last, state, contact);
   return speed;
+}
+
+template <class Real>
+void SolidSystem<Real>::pushed() {
+  // In the printed form what particles have changed of the field is nowhere else.
+  if (met_ && contact_constants.spec.form != ContactSpec::Form::paper)
+    refresh_body_fields(ex_, mesh, contact_constants, state, contact);
 }
 
 /// Impulses between bodies and with colliders. What friction remembers of samples changes, too.

@@ -25,9 +25,9 @@ class SolidSystem final : public System<Real, 3> {
   ContactWorkspace<Real> contact;
   CouplingWorkspace<Real> coupling;
   GridDampingWorkspace<Real> grid_damping;
-  ContactCounts contacts;       ///< of the last step
-  Index bad = no_index;         ///< first vertex that is no longer finite
-  bool touches_strands = true;  ///< not where hair grows on one of them, which it would push away from its own roots
+  ContactCounts contacts;                         ///< of the last step
+  Index bad = no_index;                           ///< first vertex that is no longer finite
+  const OwnStrands<Real>* own_strands = nullptr;  ///< that grow on some of them
 
   SolidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
   void load(const Seeds& seeds) override;
@@ -47,6 +47,8 @@ class SolidSystem final : public System<Real, 3> {
   void begin() override;
   ImplicitReport predict(const StepTry& attempt) override;
   double meet(const Phase<Real, 3>& phase, double dt) override;
+  /// Others have changed velocities of vertices between `meet` and `collide`.
+  void pushed();
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;

@@ -252,7 +252,7 @@ template <class Real>
 struct PairCounts {
   const Index *segment_active, *strand_active, *vertex_strand;
   FieldView<const Real, 3> felt;
-  const Real* inverse_mass;
+  const Index* yields;
   /// How far to trust what segments feel of each other, 1: wholly. Pairs that each add a part of what is missing may
   /// still overshoot by a third together, which makes them nearly twice as fast; sums that are taken back may not.
   Real caution;
@@ -277,13 +277,11 @@ struct PairCounts {
   }
 
  private:
-  TRIBO_HD bool free(Index segment) const {
-    return inverse_mass[segment] > Real(0) || inverse_mass[segment + 1] > Real(0);
-  }
+  TRIBO_HD bool free(Index segment) const { return yields[segment] != 0 || yields[segment + 1] != 0; }
   TRIBO_HD Index on_strand(Index segment) const { return free(segment) ? strand_active[vertex_strand[segment]] : 0; }
   /// The last vertex of a strand has no segment, so the strand before adds none.
   TRIBO_HD Index at_vertex(Index i, Index most) const {
-    if (!(inverse_mass[i] > Real(0))) return most;
+    if (yields[i] == 0) return most;
     const Index n = segment_active[i] + (i > 0 ? segment_active[i - 1] : 0);
     return n > most ? n : most;
   }
@@ -380,6 +378,20 @@ struct LeadImpulse {
     }
     sum.normal_before = normal;
     sum.tangential_before = tangential;
+  }
+};
+
+/// Of what roots pass on, by strands.
+struct LeadPassed {
+  double beta;
+  RootPush *passed, *before;
+  TRIBO_HD void operator()(Index s) const {
+    const RootPush now = passed[s];
+    if (beta > 0) {
+      passed[s].all += beta * (now.all - before[s].all);
+      passed[s].first += beta * (now.first - before[s].first);
+    }
+    before[s] = now;
   }
 };
 
@@ -508,7 +520,7 @@ int iterate(Exec& ex, ImpulseForm form, int iterations, Real parting, const RodM
   make_room(mesh, work);
   const PairCounts<Real> counts{work.segment_active.data(), work.strand_active.data(),
                                 mesh.vertex_strand.data(),  view(std::as_const(work.felt)),
-                                mesh.inverse_mass.data(),   form == ImpulseForm::plain ? Real(0.75) : Real(1)};
+                                mesh.yields.data(),         form == ImpulseForm::plain ? Real(0.75) : Real(1)};
   const auto v = view(now.v);
   for (int iteration = 0; iteration < iterations; ++iteration) {
     lead();
@@ -604,6 +616,10 @@ int settle_impulses(Exec& ex, int iterations, bool part, const RodMesh<Real>& me
                  LeadVelocity<Real>{static_cast<Real>(beta), view(state.v), view(work.v_before)});
     parallel_for(ex, impulses_label, choice.count,
                  LeadImpulse<Real>{static_cast<Real>(beta), choice, work.impulse.data()});
+    if (mesh.skin_vertices > 0) {
+      rods.passed_before.resize_discard(mesh.strands);
+      parallel_for(ex, impulses_label, mesh.strands, LeadPassed{beta, rods.passed.data(), rods.passed_before.data()});
+    }
     if (held) holder->lead(beta);
   };
   const auto hold = [&] {

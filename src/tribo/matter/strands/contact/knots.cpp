@@ -269,7 +269,7 @@ KnotReport tie_knots(Exec& ex, const RodMesh<Real>& mesh, double dt, RodState<Re
     parallel_for(ex, knots_label, count,
                  HoldKnotted<Real>{work.vertex.data(), work.state.data(), view(now.v), work.hold.data()});
     keep_rows(ex, mesh, work.strands, state, rods);
-    solve_held(ex, mesh, work.hold, work.strands, rods);
+    solve_held(ex, mesh, work.hold, work.strands, false, rods);
     parallel_for(ex, knots_label, mesh.vertices,
                  FollowKnot<Real>{view(std::as_const(rods.held_dv)), mesh.vertex_strand.data(), work.strands.data(),
                                   mesh.inverse_mass.data(), view(state.v)});

@@ -95,6 +95,7 @@ struct FindObstacles {
   const Index* strand_body;
   typename Colliders<Real, 3>::View colliders;
   ColliderFriction<Real> friction;
+  NearTriangles<Real> triangles;
   Real lost, dt;
   bool part;  ///< whether depths are won back
   RodObstacle<Real>* obstacle;
@@ -111,14 +112,13 @@ struct FindObstacles {
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
-    colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
-      if (contact.collider == nozzle) return;  // is there for particles
+    const auto meet = [&](const auto& contact, Boundary boundary, Real rubs) -> RodObstacle<Real>* {
       const Real gap = contact.distance - r;
-      if (gap < -lost) return;
+      if (gap < -lost) return nullptr;
       const Vec<Real, 3> relative = moves - contact.velocity;
       int slot = found;
       while (slot > 0 && nearest[slot - 1] > gap) --slot;
-      if (slot >= obstacles_each) return;
+      if (slot >= obstacles_each) return nullptr;
       if (found < obstacles_each) ++found;
       for (int s = found - 1; s > slot; --s) {
         own[s] = own[s - 1];
@@ -131,19 +131,32 @@ struct FindObstacles {
       one.normal = contact.normal;
       one.velocity = contact.velocity;
       one.least = least;
-      one.friction = friction(strand_body[strand], contact);
-      one.boundary = static_cast<Index>(contact.boundary);
-      const bool holds = contact.boundary != Boundary::separate && gap <= Real(0);
+      one.friction = rubs;
+      one.boundary = static_cast<Index>(boundary);
+      one.triangle = -1;
+      const bool holds = boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
       if (meets) touches = 1;
       // Without its collider a taut strand may leave where it is pressed on: what rested on it is taken to do so still.
       const Vec<Real, 3> came = vector_at(v_start, i) - contact.velocity;
       one.rests = meets || gap + dt * dot(came, contact.normal) < resting * r ? 1 : 0;
       // What sticks or slips does so only where it touches; while it does, nothing slides on what is sticky.
-      if (!holds && contact.boundary != Boundary::separate) {
+      if (!holds && boundary != Boundary::separate) {
         one.boundary = static_cast<Index>(Boundary::separate);
-        one.friction = contact.boundary == Boundary::sticky ? Real(1e6) : Real(0);
+        one.friction = boundary == Boundary::sticky ? Real(1e6) : Real(0);
       }
+      return &one;
+    };
+    colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
+      if (contact.collider != nozzle)  // is there for particles
+        meet(contact, contact.boundary, friction(strand_body[strand], contact));
+    });
+    triangles.each(i, [&](const BodyContact<Real>& contact) {
+      RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction);
+      if (one == nullptr) return;
+      one->gives = contact.gives;
+      one->triangle = contact.triangle;
+      one->share = contact.share;
     });
     static_assert(obstacles_each == 2);
     if (found == 2 && pinch(own[0], own[1], r)) {
@@ -159,10 +172,12 @@ struct FindObstacles {
   /// Whether two colliders leave so little room between them that obeying both means to be thrown out sideways, with
   /// 1/|n + n'| times the speed at which they come together, as where those of animations sink into each other: a
   /// vertex between a floor and a box was shot out with kilometers a second. What lies in a wedge that stands still is
-  /// not pinched, however narrow: there the two need nothing but to hold it.
+  /// not pinched, however narrow: there the two need nothing but to hold it. Nor is what one of two bodies can yield
+  /// to: that pushes them apart.
   TRIBO_HD static bool pinch(const RodObstacle<Real>& one, const RodObstacle<Real>& other, Real radius) {
     constexpr Real opposite = Real(-0.97), weight = Real(10);  // |n + n'| = 1/4; [m/s^2]
-    const Real asked = lowest(one) + lowest(other);            // of v . (n + n')
+    if (one.gives > 0 || other.gives > 0) return false;
+    const Real asked = lowest(one) + lowest(other);  // of v . (n + n')
     if (!(dot(one.normal, other.normal) < opposite) || !(asked > Real(0))) return false;
     return asked * asked > squared_norm(one.normal + other.normal) * weight * radius;
   }
@@ -268,8 +283,9 @@ struct HoldVertex {
       const Vec3 before = one.impulse;
       const Index grasped = one.grasp;
       if (sweep == Sweep::first || sweep == Sweep::fresh)
-        one.off = cast<double>((vector_at(v, i) - one.velocity) - one.least * one.normal);
+        one.off = cast<double>((vector_at(v, i) - one.velocity) - one.least * one.normal) + one.gives * before;
       decide(one, vector_at(v_start, i));
+      one.off += one.gives * (one.impulse - before);
       const bool stays = is_held(one.grasp) && is_held(grasped) && squared_norm(one.off) < slow * slow;
       if (one.grasp != grasped && !stays) changed[i] = 1;
       const Mat<double, 3> B = block(one);
@@ -312,8 +328,8 @@ struct HoldVertex {
     const Vec3 vt = one.off - vn * n, rubs = one.impulse - carried * n;
     const auto weight = static_cast<double>(one.weight), grip = static_cast<double>(one.grip);
     const auto friction = static_cast<double>(one.friction);
-    one.holds = firm * weight;
-    one.drags = firm * grip;
+    one.holds = yielding(one, firm * weight);
+    one.drags = yielding(one, firm * grip);
     one.follows = Real(0);
     one.grasp = sticks;
     if (one.boundary == static_cast<Index>(Boundary::sticky)) return;
@@ -344,7 +360,8 @@ struct HoldVertex {
       one.impulse = carried * n;
       return;
     }
-    const double most = friction_limit(friction, carried), drag = passing * grip, has = sqrt(squared_norm(rubs));
+    const double most = friction_limit(friction, carried), drag = yielding(one, passing * grip),
+                 has = sqrt(squared_norm(rubs));
     const Vec3 wanted = rubs - drag * vt;
     const double size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
     if (sweep == Sweep::last) {
@@ -367,6 +384,8 @@ struct HoldVertex {
       if (has > most) one.impulse = carried * n + part_in_cone(has, most) * rubs;
     }
   }
+  /// What gives way by c J is held as with B only where that is B / (1 + c B).
+  TRIBO_HD static double yielding(const RodObstacle<Real>& one, double mass) { return mass / (1 + one.gives * mass); }
   TRIBO_HD static void release(RodObstacle<Real>& one) {
     one.grasp = none;
     one.holds = one.drags = 0;
@@ -388,24 +407,33 @@ struct MoveHeld {
     for (Index s = 0; s < count[i]; ++s) {
       RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       one.off += dv;
-      one.impulse = one.impulse - HoldVertex<Real>::block(one) * one.off;
+      const Vec3 back = HoldVertex<Real>::block(one) * one.off;
+      one.impulse = one.impulse - back;
+      one.off = one.off - one.gives * back;
+      one.given = one.impulse;
     }
   }
 };
 
-/// Nothing enters a collider, also where sweeps did not find all that meet it.
+/// Nothing enters a collider or a body, also where sweeps did not find all that meet it.
 template <class Real>
 struct StopVertex {
   const Index *count, *vertex_strand, *touched;
-  const RodObstacle<Real>* obstacle;
+  const Real* mass;
+  RodObstacle<Real>* obstacle;
   FieldView<Real, 3> v;
   TRIBO_HD void operator()(Index i) const {
     if (touched[vertex_strand[i]] == 0) return;
     for (Index s = 0; s < count[i]; ++s) {
-      const RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
       const Vec<Real, 3> moves{{v[0][i], v[1][i], v[2][i]}};
-      const Real missing = one.least - dot(moves - one.velocity, one.normal);
-      for (int k = 0; k < 3 && missing > Real(0); ++k) v[k][i] = moves[k] + missing * one.normal[k];
+      Real missing = one.least - dot(moves - one.velocity, one.normal);
+      if (one.triangle >= 0) missing -= static_cast<Real>(one.gives * dot(one.impulse, cast<double>(one.normal)));
+      if (!(missing > Real(0))) continue;
+      for (int k = 0; k < 3; ++k) v[k][i] = moves[k] + missing * one.normal[k];
+      const Vec3 stops = static_cast<double>(mass[i] * missing) * cast<double>(one.normal);
+      one.impulse += stops;
+      one.given += stops;
     }
   }
 };
@@ -464,7 +492,7 @@ struct HitSpeed2 {
 template <class Real>
 void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                     double lost, double dt, const RodState<Real>& state, const RodWorkspace<Real>& work,
-                    const Array<Index>* among, bool part, RodObstacles<Real>& o) {
+                    const Array<Index>* among, bool part, RodObstacles<Real>& o, StrandBodies<Real>* bodies) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
@@ -477,11 +505,12 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
                                 mesh.radius.data(), mesh.start.data(), mesh.buried.data(), colliders,
                                 static_cast<Real>(dt), o.from.data(), o.to.data()});
   parallel_for(ex, obstacles_label, n,
-               FindObstacles<Real>{view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(),
-                                   mesh.radius.data(), o.from.data(), o.to.data(), mesh.vertex_strand.data(),
-                                   among != nullptr ? among->data() : nullptr, mesh.strand_body.data(), colliders,
-                                   collider_friction(mesh.collider_friction, mesh.bodies), static_cast<Real>(lost),
-                                   static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
+               FindObstacles<Real>{
+                   view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(), mesh.radius.data(),
+                   o.from.data(), o.to.data(), mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr,
+                   mesh.strand_body.data(), colliders, collider_friction(mesh.collider_friction, mesh.bodies),
+                   bodies != nullptr ? bodies->view_of(state) : NearTriangles<Real>{}, static_cast<Real>(lost),
+                   static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
   return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});
@@ -490,7 +519,7 @@ Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
 /// Strands with a vertex that is marked are touched from now on.
 template <class Real>
 void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, const RodState<Real>& state,
-                       RodWorkspace<Real>& work, RodObstacles<Real>& o) {
+                       RodWorkspace<Real>& work, RodObstacles<Real>& o, StrandBodies<Real>* bodies) {
   o.hold.resize_discard(mesh.vertices);
   o.changed.resize_discard(mesh.vertices);
   o.open.resize_discard(mesh.strands);
@@ -499,6 +528,7 @@ void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& 
   keep_rows(ex, mesh, o.touched, state, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
                WeighObstacle<Real>{o.count.data(), work.compliance.data(), o.obstacle.data()});
+  if (bodies != nullptr) let_bodies_yield(ex, mesh, o, *bodies);
 }
 
 template <class Real>
@@ -512,7 +542,7 @@ void hold_vertices(Exec& ex, Sweep sweep, const RodMesh<Real>& mesh, const Array
 template <class Real>
 void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, RodState<Real>& state,
                RodWorkspace<Real>& work, RodObstacles<Real>& o) {
-  solve_held(ex, mesh, o.hold, open, work);
+  solve_held(ex, mesh, o.hold, open, true, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
                MoveHeld<Real>{view(std::as_const(work.held_dv)), o.count.data(), mesh.vertex_strand.data(), open.data(),
                               o.obstacle.data(), view(state.v)});
@@ -535,32 +565,35 @@ void sweep_until_settled(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& st
 }
 
 template <class Real>
-void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, const RodObstacles<Real>& o) {
-  parallel_for(
-      ex, obstacles_label, mesh.vertices,
-      StopVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(), view(state.v)});
+void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodObstacles<Real>& o) {
+  parallel_for(ex, obstacles_label, mesh.vertices,
+               StopVertex<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), mesh.mass.data(),
+                                o.obstacle.data(), view(state.v)});
 }
 
 }  // namespace
 
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
-                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o) {
-  if (colliders.empty()) return 0;
-  find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, true, o);
+                     double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o,
+                     StrandBodies<Real>* bodies) {
+  if (colliders.empty() && bodies == nullptr) return 0;
+  find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, true, o, bodies);
   const Index hits = sum_of(ex, o.hit, mesh.vertices);
   if (hits == 0) return 0;
-  prepare_obstacles(ex, mesh, o.hit, state, work, o);
+  prepare_obstacles(ex, mesh, o.hit, state, work, o, bodies);
   undo_turns(ex, mesh, o.touched, state, work);
   sweep_until_settled(ex, mesh, state, work, o);
   stop_vertices(ex, mesh, state, o);
+  if (bodies != nullptr) push_bodies(ex, o, *bodies);
   return hits;
 }
 
 template <class Real>
 ObstacleHolder<Real>::ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh,
                                      const typename Colliders<Real, 3>::View& colliders, double lost, double dt,
-                                     RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles)
+                                     RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles,
+                                     StrandBodies<Real>* bodies)
     : ex_(ex),
       mesh_(mesh),
       colliders_(colliders),
@@ -568,11 +601,12 @@ ObstacleHolder<Real>::ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh,
       dt_(dt),
       state_(state),
       work_(work),
-      obstacles_(obstacles) {}
+      obstacles_(obstacles),
+      bodies_(bodies) {}
 
 template <class Real>
 void ObstacleHolder<Real>::hold() {
-  held_ = meet_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, obstacles_);
+  held_ = meet_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, obstacles_, bodies_);
   closing_ = 0;
   if (held_ > 0)
     closing_ = std::sqrt(reduce(ex_, obstacles_label, mesh_.vertices, 0.0,
@@ -583,11 +617,11 @@ void ObstacleHolder<Real>::hold() {
 
 template <class Real>
 bool ObstacleHolder<Real>::begin(const Array<Index>& among, bool part) {
-  if (colliders_.empty()) return false;
-  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, part, obstacles_);
+  if (colliders_.empty() && bodies_ == nullptr) return false;
+  find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, part, obstacles_, bodies_);
   // What is near may come too near by the impulses between.
   if (sum_of(ex_, obstacles_.count, mesh_.vertices) == 0) return false;
-  prepare_obstacles(ex_, mesh_, obstacles_.count, state_, work_, obstacles_);
+  prepare_obstacles(ex_, mesh_, obstacles_.count, state_, work_, obstacles_, bodies_);
   return true;
 }
 
@@ -606,6 +640,7 @@ void ObstacleHolder<Real>::push() {
 template <class Real>
 void ObstacleHolder<Real>::end() {
   stop_vertices(ex_, mesh_, state_, obstacles_);
+  if (bodies_ != nullptr) push_bodies(ex_, obstacles_, *bodies_);
 }
 
 template <class Real>
@@ -615,10 +650,10 @@ double rod_speed(Exec& ex, const RodState<Real>& state, const Field<Real, 3>* be
   return std::sqrt(reduce(ex, "rods", state.count, 0.0, squared, Larger<double>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                               \
-  template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double, \
-                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&);                   \
-  template class ObstacleHolder<Real>;                                                                        \
+#define TRIBO_INSTANTIATE(Real)                                                                                  \
+  template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double,    \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&, StrandBodies<Real>*); \
+  template class ObstacleHolder<Real>;                                                                           \
   template double rod_speed(Exec&, const RodState<Real>&, const Field<Real, 3>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

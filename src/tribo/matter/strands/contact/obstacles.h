@@ -1,34 +1,40 @@
 #pragma once
 
 #include "tribo/contact/colliders.h"
+#include "tribo/matter/strands/contact/bodies.h"
 #include "tribo/matter/strands/contact/holder.h"
 #include "tribo/matter/strands/stages/rod.h"
 
 /// \file
-/// Strands against colliders: vertices as balls of the strand's radius, with Coulomb friction. Whoever lies taut on
-/// something curved shares what it carries with all others of its strand, so that impulses are found for whole strands
-/// at once: what holds a vertex is a block of its own in the strand's matrix, which remains a chain.
+/// Strands against colliders and bodies: vertices as balls of the strand's radius, with Coulomb friction. Whoever lies
+/// taut on something curved shares what it carries with all others of its strand, so that impulses are found for whole
+/// strands at once: what holds a vertex is a block of its own in the strand's matrix, which remains a chain.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// A collider within reach of a vertex. Impulses are in double, see VertexHold.
+/// A collider, or a triangle of a body, within reach of a vertex. Impulses are in double, see VertexHold.
 template <class Real>
 struct RodObstacle {
   Vec<double, 3> impulse;  ///< so far [N s]
   Vec<double, 3> before;   ///< likewise, of the iteration before, if accelerated
-  Vec<double, 3> off;     ///< velocity, relative to that in contact without sliding; summed up for itself, since beside
-                          ///< the velocity of a collider a float has too few digits of it [m/s]
+  Vec<double, 3> given;    ///< likewise, what velocities have of it
+  /// Velocity, relative to that in contact without sliding, of what is in contact as the impulse has it; summed up for
+  /// itself, since beside the velocity of a collider a float has too few digits of it [m/s].
+  Vec<double, 3> off;
+  double gives;           ///< how much a body yields to the impulse, colliders do not [1/kg]
   double holds, drags;    ///< in the sweep under way, see HoldVertex [kg]
   Vec<Real, 3> normal;    ///< to the allowed side
   Vec<Real, 3> velocity;  ///< of the collider's material there [m/s]
   Vec<Real, 3> yields;    ///< Z n / (n . Z n) of the vertex alone
   Real least;             ///< normal velocity, relative to the collider's, at which the step ends in contact [m/s]
   Real friction;
-  Real weight, grip;  ///< mass of the vertex: along the normal, and the most in any direction [kg]
-  Real follows;       ///< in the sweep under way, see HoldVertex
-  Index grasp;        ///< likewise, of HoldVertex
-  Index rests;        ///< 1 where it is taken to be in contact from the start
-  Index boundary;     ///< Boundary
+  Real weight, grip;   ///< mass of the vertex: along the normal, and the most in any direction [kg]
+  Real follows;        ///< in the sweep under way, see HoldVertex
+  Index grasp;         ///< likewise, of HoldVertex
+  Index rests;         ///< 1 where it is taken to be in contact from the start
+  Index boundary;      ///< Boundary
+  Index triangle;      ///< of a body; -1: it is a collider
+  Vec<Real, 3> share;  ///< of the triangle's corners
 };
 
 /// Of each vertex as many, the nearest: in a corner of a box there are two that matter.
@@ -52,20 +58,28 @@ struct RodObstacles {
   }
 };
 
-/// Velocities with which strands do not enter colliders, from those of `rod_step` for the same dt and whatever changed
-/// them since. Neither strands nor colliders may come as far as `lost` in a step; what is deeper than that beyond a
-/// surface was put there by the scene and stays [m]. Returns how many vertices were held back.
+/// How much bodies yield at the obstacles that are theirs, where all of those there are pressed as much.
+template <class Real>
+void let_bodies_yield(Exec& ex, const RodMesh<Real>& mesh, RodObstacles<Real>& obstacles, StrandBodies<Real>& bodies);
+/// Bodies get what their obstacles have given.
+template <class Real>
+void push_bodies(Exec& ex, const RodObstacles<Real>& obstacles, StrandBodies<Real>& bodies);
+
+/// Velocities with which strands do not enter colliders or bodies, from those of `rod_step` for the same dt and
+/// whatever changed them since. Neither strands nor colliders may come as far as `lost` in a step; what is deeper than
+/// that beyond a surface was put there by the scene and stays [m]. Returns how many vertices were held back.
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
-                     RodObstacles<Real>& obstacles);
+                     RodObstacles<Real>& obstacles, StrandBodies<Real>* bodies = nullptr);
 
 /// The same for contact between strands, whose iterations come between those here.
 template <class Real>
 class ObstacleHolder final : public StrandHolder<Real> {
  public:
   ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
-                 double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles);
+                 double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles,
+                 StrandBodies<Real>* bodies = nullptr);
   void hold() override;
   bool begin(const Array<Index>& among, bool part) override;
   void lead(double beta) override;
@@ -84,6 +98,7 @@ class ObstacleHolder final : public StrandHolder<Real> {
   RodState<Real>& state_;
   RodWorkspace<Real>& work_;
   RodObstacles<Real>& obstacles_;
+  StrandBodies<Real>* bodies_;  ///< null: there are none
   Index held_ = 0;
   double closing_ = 0;
 };

@@ -386,6 +386,8 @@ class ChainOf {
     for (int k = 0; k < 3; ++k) r[k] = join([&](int p) { return scaled[p][k]; });
     return r;
   }
+  /// Of the rows so far.
+  TRIBO_HD const Rest<E>& rest(int part) const { return rest_[part]; }
 
  private:
   template <int Part>
@@ -416,6 +418,41 @@ class ChainOf {
 };
 template <class T>
 using Chain = ChainOf<T, ChainRest>;
+
+/// take(strand, part, lane) for each of a pack, in numbers of `Wide`.
+template <class Real, class Take>
+TRIBO_HD void each_wide_strand(const StrandPack<Real>& pack, const Take& take) {
+  for (int part = 0; part < Wide<ParticlePack<Real>>::parts; ++part)
+    for (int l = 0; l < pack_width<double>; ++l) {
+      const int strand = part * pack_width<double> + l;
+      if (pack.end[strand] > 0) take(pack.group.first_strand + pack.lane + strand, part, l);
+    }
+}
+/// Of a chain that comes to row 1, that of a root's second vertex. Of the pull in this row only what the joint there
+/// does counts, which is across the edge; its own is along.
+template <class Real>
+TRIBO_HD void put_root_rest(const StrandPack<Real>& pack, const Chain<ParticlePack<Real>>& chain,
+                            const ChainRow<ParticlePack<Real>>& row, RootRest* of_strands) {
+  each_wide_strand(pack, [&](Index s, int part, int l) {
+    const auto& rest = chain.rest(part);
+    RootRest& to = of_strands[s];
+    Vec<double, 3> t, pull;
+    const int own = part * pack_width<double> + l;
+    for (int k = 0; k < 3; ++k) {
+      t[k] = static_cast<double>(lane(row.t[k], own));
+      pull[k] = static_cast<double>(lane(row.pull[k], own));
+      to.a[k] = lane(rest.a[k], l);
+    }
+    pull = pull - dot(t, pull) * t;
+    for (int k = 0; k < 3; ++k) to.b[k] = lane(rest.b[k], l) + pull[k];
+    for (int c = 0; c < 6; ++c) {
+      to.V.s[c] = lane(rest.V.s[c], l);
+      to.W.s[c] = lane(rest.W.s[c], l);
+    }
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) to.X(i, j) = lane(rest.X(i, j), l);
+  });
+}
 
 /// What `Chain` did to the right-hand side, for another one: returns Q b of each row from the tip on.
 template <class T>

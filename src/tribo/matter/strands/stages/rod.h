@@ -85,6 +85,27 @@ inline constexpr int factor_numbers = 24;  ///< of `FactorRow`
 inline constexpr int held_numbers = 21;    ///< of a row of `solve_held`
 inline constexpr int frame_numbers = 13;   ///< scratch of `move_rods`, and of the rates of theta in `rod_step`
 
+/// What all of a strand behind its clamped root is to that, in `rod_step`: changes c0, c1 of the velocities of the two
+/// vertices take the impulses V c1 + X (c0 - c1) - a along both, and X^T c1 + W (c0 - c1) - b along the first for the
+/// second, besides their masses. What the edge between them does to them stays within the clamp.
+struct RootRest {
+  Sym<double, 3> V;
+  Mat<double, 3> X;
+  Sym<double, 3> W;
+  Vec<double, 3> a, b;
+};
+/// How hard it is to move the clamp of a root, impulses on its two vertices for changes of their velocities: `own` of
+/// the first, `other` of the second, `between` of the first for the second [kg]. Zero: it does not yield.
+struct RootInertia {
+  Mat<double, 3> own, between, other;
+};
+/// What a strand passes on to what clamps its root [N s].
+struct RootPush {
+  Vec<double, 3> all;     ///< to both vertices
+  Vec<double, 3> first;   ///< of it, to the first
+  Vec<double, 3> moment;  ///< besides, by the director that is held [N m s]
+};
+
 /// Whether the last `rod_step` guessed where a strand's segments turn (`StretchStep`), and whether it guessed right.
 enum class StretchGuess : Index { none, right, wrong };
 
@@ -104,6 +125,12 @@ struct RodWorkspace {
   Field<Real, 3> x_next, tail_next, director_next;
   Array<RodDriveStep> drives;  ///< by keyframes
   Array<RodDriveStep> skin;    ///< of skinned ones: whoever has the skin sets them before `rod_step`
+  Array<RootRest> root_rest;   ///< of strands, by `rod_step`; none where no root is on a skin
+  /// Of strands, if any root is on a skin: then rows of roots in the factor are those of vertices that yield, from when
+  /// this is known to the next `rod_step`.
+  Array<RootInertia> root_inertia;
+  Array<RootPush> passed;         ///< of strands, summed over all solves since it was cleared; likewise
+  Array<RootPush> passed_before;  ///< in the iteration before, if accelerated
   Array<RodWeights<Real>> weights;
   Array<SegmentCompliance<Real>> compliance;  ///< by vertices, once asked for
   bool compliance_valid = false;              ///< of the factor as it is
@@ -114,8 +141,8 @@ struct RodWorkspace {
   std::size_t bytes() const {
     return factor.bytes() + solution.bytes() + chain.bytes() + held_rows.bytes() + held_dv.bytes() + frame.bytes() +
            v_start.bytes() + guess.bytes() + guesses.bytes() + spin.bytes() + turned.bytes() + x_next.bytes() +
-           tail_next.bytes() + director_next.bytes() + drives.bytes() + skin.bytes() + weights.bytes() +
-           compliance.bytes();
+           tail_next.bytes() + director_next.bytes() + drives.bytes() + skin.bytes() + root_rest.bytes() +
+           root_inertia.bytes() + passed.bytes() + passed_before.bytes() + weights.bytes() + compliance.bytes();
   }
 };
 
@@ -142,11 +169,17 @@ template <class Real>
 void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh, double time, double dt,
               RodState<Real>& state, RodWorkspace<Real>& work);
 
-/// v += A^-1 J with the A of the last `rod_step`, for impulses J of vertices [N s]; nothing for driven ones. Strands
-/// with `touched` 0 are left out, where it is given: their J must be zero.
+/// v += A^-1 J with the A of the last `rod_step`, for impulses J of vertices [N s]; nothing for driven ones but roots
+/// that yield. Strands with `touched` 0 are left out, where it is given: their J must be zero.
 template <class Real>
 void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& impulse, const Array<Index>* touched,
                    RodState<Real>& state, RodWorkspace<Real>& work);
+
+/// The same for changes of the velocities of driven vertices, which others follow; zero for these. What that takes of
+/// roots is passed on.
+template <class Real>
+void lead_roots(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& change, RodState<Real>& state,
+                RodWorkspace<Real>& work);
 
 /// Makes rows of A of the last `rod_step` ready for `solve_held`, of strands with `touched` 1; before `move_rods`.
 template <class Real>
@@ -160,10 +193,10 @@ void undo_turns(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& touched
                 RodWorkspace<Real>& work);
 
 /// (A + S) dv = r for the strands that are touched, S and r by vertices; dv goes to `work.held_dv`. Nothing is held or
-/// pushed of vertices that are driven.
+/// pushed of vertices that are driven. `passes_on`: to what clamps roots, where somebody asks.
 template <class Real>
 void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold>& hold, const Array<Index>& touched,
-                RodWorkspace<Real>& work);
+                bool passes_on, RodWorkspace<Real>& work);
 
 /// v = v_lag + A^-1 M (v_blend - v_lag) (default 3), with v_blend in the state.
 template <class Real>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -97,6 +98,52 @@ double stable_rate2(const RodSeed& seed, std::size_t i, bool is_joint) {
     rate2 += 4 * std::max(seed.bend1[i], seed.bend2[i]) / (mass * cell * cell * cell);
   }
   return rate2;
+}
+
+/// Who pushes which vertices of solids.
+template <class Real>
+void list_skin(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh) {
+  std::vector<Index> strand(seed.skin.size(), -1), number(seed.drives.size(), -1);
+  Index skinned = 0;
+  for (std::size_t d = 0; d < seed.drives.size(); ++d)
+    if (seed.drives[d].skinned) number[d] = skinned++;
+  for (std::size_t s = 0; s + 1 < seed.start.size(); ++s) {
+    const std::int32_t drive = seed.drive[static_cast<std::size_t>(seed.start[s])];
+    const std::size_t root =
+        drive < 0 ? strand.size() : static_cast<std::size_t>(number[static_cast<std::size_t>(drive)]);
+    if (root < strand.size()) strand[root] = static_cast<Index>(s);  // not -1, nor where the skin is not known
+  }
+  std::vector<std::array<Index, 2>> entries;  // vertex, 3 drive + corner
+  for (std::size_t r = 0; r < seed.skin.size(); ++r)
+    for (int c = 0; c < 3 && strand[r] >= 0; ++c)
+      entries.push_back({seed.skin[r].corner[c], static_cast<Index>(3 * r) + c});
+  std::sort(entries.begin(), entries.end());
+  std::vector<Index> vertices, start, list;
+  std::vector<Vec<Index, 3>> corner(seed.skin.size(), Vec<Index, 3>::zero());
+  for (const auto& [vertex, entry] : entries) {
+    if (vertices.empty() || vertices.back() != vertex) {
+      vertices.push_back(vertex);
+      start.push_back(static_cast<Index>(list.size()));
+    }
+    corner[static_cast<std::size_t>(entry / 3)][entry % 3] = static_cast<Index>(vertices.size()) - 1;
+    list.push_back(entry);
+  }
+  start.push_back(static_cast<Index>(list.size()));
+  mesh.skin_vertices = static_cast<Index>(vertices.size());
+  const auto send = [&](const auto& from, auto& to) {
+    copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
+  };
+  send(vertices, mesh.skin_vertex);
+  send(corner, mesh.skin_corner);
+  send(strand, mesh.skin_strand);
+  std::vector<Index> yields;
+  for (const std::int32_t drive : seed.drive) yields.push_back(drive < 0 ? 1 : 0);
+  for (const Index s : strand)
+    for (Index i = 0; i < 2 && s >= 0; ++i)
+      yields[static_cast<std::size_t>(seed.start[static_cast<std::size_t>(s)] + i)] = 1;
+  send(yields, mesh.yields);
+  send(start, mesh.skin_entry_start);
+  send(list, mesh.skin_entry);
 }
 
 template <class Real>
@@ -256,6 +303,7 @@ void load_rods(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh, RodState<Real
   send(mesh.drive, driven.size(),
        [&](std::size_t d) { return number[static_cast<std::size_t>(seed.drive[driven[d]])]; });
   copy_to_device(ex, seed.skin.data(), mesh.skin, static_cast<Index>(seed.skin.size()));
+  list_skin(ex, seed, mesh);
   send(mesh.holds, driven.size(),
        [&](std::size_t d) { return holds_edge(seed, driven[d], has_edge[driven[d]] != 0) ? 1 : 0; });
   for (int k = 0; k < 3; ++k) {

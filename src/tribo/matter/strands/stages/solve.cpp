@@ -73,6 +73,68 @@ struct ScatterSum {
   }
 };
 
+/// What a solve passes on to what clamps roots: of a strand, what it gets less what it keeps; and on the first vertex
+/// of the root, by how that yields.
+template <class Real>
+struct PassOn {
+  const Real* mass;
+  const RodWeights<Real>* weights;  ///< of bodies
+  const RootInertia* inertia;       ///< of strands
+  RootPush* passed;                 ///< likewise; null: nobody asks
+
+  /// Of a solve under way.
+  struct Sums {
+    static constexpr int W = pack_width<Real>;
+    double all[3][W], root[2][3][W];
+  };
+  TRIBO_HD void clear(Sums& sums) const {
+    for (int k = 0; k < 3; ++k)
+      for (int l = 0; l < Sums::W; ++l) sums.all[k][l] = sums.root[0][k][l] = sums.root[1][k][l] = 0;
+  }
+  TRIBO_HD void get(const StrandPack<Real>& pack, Index row, const Vec<ParticlePack<Real>, 3>& impulse,
+                    Sums& sums) const {
+    for (int l = 0; l < pack.W; ++l)
+      for (int k = 0; k < 3 && row < pack.end[l]; ++k) sums.all[k][l] += static_cast<double>(lane(impulse[k], l));
+  }
+  TRIBO_HD void keep(const StrandPack<Real>& pack, Index row, const Vec<ParticlePack<Real>, 3>& dv, Sums& sums) const {
+    const auto dragged = 1 + static_cast<double>(weights[pack.group.body].drag);
+    for (int l = 0; l < pack.W; ++l)
+      for (int k = 0; k < 3 && row < pack.end[l]; ++k) {
+        const auto change = static_cast<double>(lane(dv[k], l));
+        sums.all[k][l] -= dragged * static_cast<double>(mass[pack.vertex[l] + row]) * change;
+        if (row < 2) sums.root[row][k][l] = change;
+      }
+  }
+  TRIBO_HD void put(const StrandPack<Real>& pack, const Sums& sums) const {
+    for (int l = 0; l < pack.W; ++l) {
+      if (pack.end[l] == 0) continue;
+      const Index s = pack.group.first_strand + pack.lane + l;
+      Vec<double, 3> dv[2];
+      for (int k = 0; k < 3; ++k) {
+        passed[s].all[k] += sums.all[k][l];
+        for (int r = 0; r < 2; ++r) dv[r][k] = sums.root[r][k][l];
+      }
+      passed[s].first += inertia[s].own * dv[0] + inertia[s].between * dv[1];
+    }
+  }
+};
+template <class Real>
+PassOn<Real> pass_on(const RodMesh<Real>& mesh, RodWorkspace<Real>& work) {
+  return {mesh.mass.data(), work.weights.data(), work.root_inertia.data(),
+          mesh.skin_vertices > 0 ? work.passed.data() : nullptr};
+}
+/// Of rows on the way back.
+template <class Real, class Finish>
+struct FinishAndPass {
+  Finish finish;
+  PassOn<Real> pass;
+  typename PassOn<Real>::Sums& sums;
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Index row, const Vec<ParticlePack<Real>, 3>& dv) const {
+    finish(pack, row, dv);
+    if (pass.passed != nullptr) pass.keep(pack, row, dv, sums);
+  }
+};
+
 template <class Real, class Source>
 struct SolveStrands {
   using T = ParticlePack<Real>;
@@ -81,6 +143,7 @@ struct SolveStrands {
   Source source;
   Real* solution;
   FieldView<Real, 3> v;
+  PassOn<Real> pass;
 
   struct Factor {
     static constexpr int numbers = factor_numbers + (fetches_ahead ? 3 : 0);
@@ -99,15 +162,21 @@ struct SolveStrands {
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     if (touched != nullptr && !pack.has_some(touched)) return;
-    sweep_to_root(pack, memory.forward);
+    typename PassOn<Real>::Sums sums;
+    if (pass.passed != nullptr) pass.clear(sums);
+    sweep_to_root(pack, memory.forward, sums);
     if constexpr (fetches_ahead)
-      substitute_back(pack, memory.back, factor, solution, PutSolution<Real>{solution});
+      substitute_back(pack, memory.back, factor, solution,
+                      FinishAndPass<Real, PutSolution<Real>>{{solution}, pass, sums});
     else
-      substitute_back(pack, memory.back, factor, solution, ScatterSum<Real, Source>{source, v});
+      substitute_back(pack, memory.back, factor, solution,
+                      FinishAndPass<Real, ScatterSum<Real, Source>>{{source, v}, pass, sums});
+    if (pass.passed != nullptr) pass.put(pack, sums);
   }
 
  private:
-  TRIBO_HD void sweep_to_root(const StrandPack<Real>& pack, typename Pipe::Memory& memory) const {
+  TRIBO_HD void sweep_to_root(const StrandPack<Real>& pack, typename Pipe::Memory& memory,
+                              typename PassOn<Real>::Sums& sums) const {
     const Factor list{factor, solution};
     const Index count = pack.rows();
     Pipe pipe(memory, list, pack, count - 1, -1, count);
@@ -122,6 +191,7 @@ struct SolveStrands {
         right = {{n[factor_numbers], n[factor_numbers + 1], n[factor_numbers + 2]}};
       else
         right = GatherRight<Real, Source>{source}(pack, i);
+      if (pass.passed != nullptr) pass.get(pack, i, right, sums);
       PutSolution<Real>{solution}(pack, i, sweep.next(f, right));
     }
   }
@@ -134,9 +204,9 @@ void solve(Exec& ex, const RodMesh<Real>& mesh, const Source& source, const Arra
   if constexpr (fetches_ahead)
     parallel_for(ex, solves_label, mesh.vertices,
                  EnterRows<Real, Source>{source, mesh.slot.data(), work.solution.data()});
-  for_each_strand_pack<Real>(
-      ex, solves_label, mesh,
-      SolveStrands<Real, Source>{work.factor.data(), some, source, work.solution.data(), view(state.v)});
+  for_each_strand_pack<Real>(ex, solves_label, mesh,
+                             SolveStrands<Real, Source>{work.factor.data(), some, source, work.solution.data(),
+                                                        view(state.v), pass_on(mesh, work)});
   if constexpr (fetches_ahead)
     parallel_for(ex, solves_label, mesh.vertices,
                  LeaveRows<Real, Source>{
@@ -226,6 +296,56 @@ class HeldRows {
   }
 };
 
+/// A pack of strands follows its driven vertices, whatever the factor says of these.
+template <class Real>
+struct LeadStrands {
+  using T = ParticlePack<Real>;
+  struct Factor {
+    const Real* factor;
+    template <class Put>
+    TRIBO_HD void operator()(const StrandPack<Real>&, Index row, const Put& put) const {
+      put.row(0, factor, factor_numbers, row, factor_numbers);
+    }
+  };
+  using Pipe = RowPipe<Real, factor_numbers, Factor>;
+  using Memory = typename Pipe::Memory;
+  const Real *factor, *rows, *mass;
+  const RodWeights<Real>* weights;  ///< of bodies
+  FieldView<const Real, 3> change;
+  FieldView<Real, 3> v;
+  RootPush* passed;
+
+  TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
+    const Factor list{factor};
+    const Vec<T, 3> none = Vec<T, 3>::filled(T(Real(0)));
+    Pipe pipe(memory, list, pack, 0, 1, pack.rows());
+    RootToTip<T> sweep = RootToTip<T>::start();
+    FactorRow<T> f;
+    double sum[3][StrandPack<Real>::W] = {};
+    const auto dragged = 1 + static_cast<double>(weights[pack.group.body].drag);
+    for (Index i = 0; i < pack.rows(); ++i) {
+      T n[Pipe::numbers];
+      pipe.next(n);
+      f.set(n);
+      const Vec<T, 3> before = sweep.v, led = pack.gather(change, i);
+      sweep.next(f, none);
+      const auto held = pack.constant(rows, RodRow::free, i) < T(Real(0.5));
+      sweep.v = select<T>(held, led, sweep.v);
+      sweep.w = select<T>(held, before - led, sweep.w);
+      for (int l = 0; l < pack.W; ++l)
+        for (int k = 0; k < 3 && i < pack.end[l]; ++k) {
+          const Index at = pack.vertex[l] + i;
+          const Real dv = lane(sweep.v[k], l);
+          v[k][at] += dv;
+          sum[k][l] += dragged * static_cast<double>(mass[at]) * static_cast<double>(dv);
+        }
+    }
+    for (int l = 0; l < pack.W; ++l)
+      for (int k = 0; k < 3 && pack.end[l] > 0; ++k)
+        passed[pack.group.first_strand + pack.lane + l].all[k] -= sum[k][l];
+  }
+};
+
 /// Rows that are kept, with what holds their vertices, become dv.
 template <class Real>
 struct SolveHeld {
@@ -237,6 +357,7 @@ struct SolveHeld {
   const Index* touched;
   double* rows;
   FieldView<double, 3> dv;
+  RootPush* passed;  ///< of strands, or null
 
   using Pipe = KeptPipe<Real>;
   union Memory {
@@ -274,6 +395,13 @@ struct SolveHeld {
       Mat<E, 3> S[Rows::parts];
       Vec<E, 3> r[Rows::parts];
       for (int part = 0; part < Rows::parts; ++part) hold_of(pack, i, part, S[part], r[part]);
+      if (i == 1 && passed != nullptr)
+        each_wide_strand(pack, [&](Index s, int part, int l) {
+          for (int k = 0; k < 3; ++k) {
+            passed[s].all[k] += lane(elimination.rest(part).a[k], l);
+            passed[s].first[k] += lane(elimination.rest(part).b[k], l);
+          }
+        });
       FactorRow<E> f[Rows::parts];
       Vec<E, 3> scaled[Rows::parts];
       elimination.template next_wide<Springs>(row, f, scaled, S, r);
@@ -377,13 +505,22 @@ void solve_strands(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& im
 }
 
 template <class Real>
-void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold>& hold, const Array<Index>& touched,
+void lead_roots(Exec& ex, const RodMesh<Real>& mesh, const Field<Real, 3>& change, RodState<Real>& state,
                 RodWorkspace<Real>& work) {
+  for_each_strand_pack<Real>(ex, solves_label, mesh,
+                             LeadStrands<Real>{work.factor.data(), mesh.row.data(), mesh.mass.data(),
+                                               work.weights.data(), view(change), view(state.v), work.passed.data()});
+}
+
+template <class Real>
+void solve_held(Exec& ex, const RodMesh<Real>& mesh, const Array<VertexHold>& hold, const Array<Index>& touched,
+                bool passes_on, RodWorkspace<Real>& work) {
   work.held_rows.resize_discard(HeldRows<Real>::size(mesh.rows));
   work.held_dv.resize_discard(mesh.vertices);
   for_each_strand_pack<Real>(
       ex, solves_label, mesh,
-      SolveHeld<Real>{work.chain.data(), hold.data(), touched.data(), work.held_rows.data(), view(work.held_dv)});
+      SolveHeld<Real>{work.chain.data(), hold.data(), touched.data(), work.held_rows.data(), view(work.held_dv),
+                      passes_on && mesh.skin_vertices > 0 ? work.passed.data() : nullptr});
 }
 
 template <class Real>
@@ -401,13 +538,14 @@ void segment_compliance(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>&
   work.compliance_valid = true;
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                        \
-  template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*, \
-                              RodState<Real>&, RodWorkspace<Real>&);                                   \
-  template void solve_held(Exec&, const RodMesh<Real>&, const Array<VertexHold>&, const Array<Index>&, \
-                           RodWorkspace<Real>&);                                                       \
-  template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, \
-                                  RodWorkspace<Real>&);                                                \
+#define TRIBO_INSTANTIATE(Real)                                                                                       \
+  template void solve_strands(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, const Array<Index>*,                \
+                              RodState<Real>&, RodWorkspace<Real>&);                                                  \
+  template void lead_roots(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&, RodWorkspace<Real>&); \
+  template void solve_held(Exec&, const RodMesh<Real>&, const Array<VertexHold>&, const Array<Index>&, bool,          \
+                           RodWorkspace<Real>&);                                                                      \
+  template void filter_velocities(Exec&, const RodMesh<Real>&, const Field<Real, 3>&, RodState<Real>&,                \
+                                  RodWorkspace<Real>&);                                                               \
   template void segment_compliance(Exec&, const RodMesh<Real>&, RodWorkspace<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

@@ -77,6 +77,7 @@ struct RodMesh {
   Array<Real> row;                ///< RodRow of every row, each for all strands of the group
   Array<Real> mass;               ///< of vertices [kg]
   Array<Real> inverse_mass;       ///< 0 of driven vertices
+  Array<Index> yields;            ///< 1 of those that impulses move: all but driven ones that are no roots on a skin
   Array<Real> radius;             ///< of vertices [m]
   Array<Real> length;             ///< of edges at rest; 0 where none begins [m]
   Array<Real> twist_rate;         ///< of joints: 1 / dt_M^2 of theory E.7, for one radian of twist [1/s^2]
@@ -84,11 +85,16 @@ struct RodMesh {
   Array<Real> friction;           ///< Coulomb coefficients of pairs of bodies, bodies x bodies
   Array<Real> collider_friction;  ///< bodies x colliders; empty: the colliders' own
   Array<Index> driven_vertex;
-  Array<Index> drive;                ///< of each driven vertex; those that are skinned: -1 less their number
-  Array<Index> holds;                ///< 1 where the edge that begins there is held, director and all
-  Array<SkinRoot> skin;              ///< of skinned drives
-  Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
-  Field<double, 3> anchor_director;  ///< of the edge that begins there
+  Array<Index> drive;                         ///< of each driven vertex; those that are skinned: -1 less their number
+  Array<Index> holds;                         ///< 1 where the edge that begins there is held, director and all
+  Array<SkinRoot> skin;                       ///< of skinned drives
+  Index skin_vertices = 0;                    ///< of solids, that roots are clamped to
+  Array<Index> skin_vertex;                   ///< those, rising
+  Array<Vec<Index, 3>> skin_corner;           ///< of each skinned drive: where its corners are among them
+  Array<Index> skin_strand;                   ///< likewise, the strand whose root it holds; -1: it holds none
+  Array<Index> skin_entry_start, skin_entry;  ///< of each of these vertices: 3 drive + corner, rising
+  Field<double, 3> anchor;                    ///< of each driven vertex, in the frame of its motion [m]
+  Field<double, 3> anchor_director;           ///< of the edge that begins there
 };
 
 }  // namespace tribo::TRIBO_BACKEND

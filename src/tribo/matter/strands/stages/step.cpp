@@ -465,6 +465,7 @@ struct AdvanceStrands {
   FieldView<Real, 3> v;  ///< of free vertices written
   FieldView<Real, 3> guess;
   StretchGuess* guesses;  ///< of strands
+  RootRest* root_rest;    ///< likewise, or null
 
   TRIBO_HD void operator()(const StrandPack<Real>& pack, Memory& memory) const {
     sweep<false>(pack);
@@ -526,6 +527,7 @@ struct AdvanceStrands {
   TRIBO_HD void advance(const StrandPack<Real>& pack) const {
     Chain<T> chain;
     rows.template each<Framed, Guessed>(pack, [&](Index i, const ChainRow<T>& row) {
+      if (i == 1 && root_rest != nullptr) put_root_rest<Real>(pack, chain, row, root_rest);
       FactorRow<T> f;
       PutSolution<Real>{solution}(pack, i, chain.template next < Framed ? 3 : 2 > (row, f));
       f.store(pack, factor, i);
@@ -722,6 +724,7 @@ struct EliminateStrands {
   const StretchGuess* guesses;  ///< null for all strands
   Real* factor;
   Real* solution;
+  RootRest* root_rest;  ///< of strands, or null
 
   using Pipe = KeptPipe<Real>;
   using Memory = KeptMemory<Real>;
@@ -747,6 +750,7 @@ struct EliminateStrands {
       pipe.next(n);
       ChainRow<T> row;
       ChainRow<T>::each(row, [&](int c, T& x) { x = n[c]; });
+      if (i == 1 && root_rest != nullptr) put_root_rest<Real>(pack, elimination, row, root_rest);
       FactorRow<T> f;
       PutSolution<Real>{solution}(pack, i, elimination.template next<Springs>(row, f));
       f.store(pack, factor, i);
@@ -1153,6 +1157,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
   }
   work.guess.resize_discard(mesh.vertices);
   work.guesses.resize_discard(mesh.strands);
+  if (mesh.skin_vertices > 0) work.root_rest.resize_discard(mesh.strands);
+  RootRest* const rest = mesh.skin_vertices > 0 ? work.root_rest.data() : nullptr;
   if constexpr (fetches_ahead) {
     work.chain.resize_discard(row_array_size<Real>(mesh.rows, chain_numbers));
     const auto solve = [&]<bool Guessed>(std::bool_constant<Guessed>) {
@@ -1165,7 +1171,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
                                               some,
                                               work.chain.data()});
       for_each_strand_pack<Real>(
-          ex, "rods", mesh, EliminateStrands<Real>{work.chain.data(), some, work.factor.data(), work.solution.data()});
+          ex, "rods", mesh,
+          EliminateStrands<Real>{work.chain.data(), some, work.factor.data(), work.solution.data(), rest});
       parallel_for(ex, "rods", mesh.vertices,
                    TakeSolution<Real>{mesh.vertex_strand.data(),
                                       some,
@@ -1197,7 +1204,8 @@ void rod_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>
                                                     work.solution.data(),
                                                     view(state.v),
                                                     view(work.guess),
-                                                    work.guesses.data()});
+                                                    work.guesses.data(),
+                                                    rest});
   }
   if (forces.implicit) keep_spins(ex, mesh, dt, state, work);
 }

@@ -46,6 +46,8 @@ void RodSystem<Real>::load_strands(const RodSeed& seed) {
     for (auto i = static_cast<std::size_t>(seed.start[s]); i + 1 < static_cast<std::size_t>(seed.start[s + 1]); ++i)
       shortest = std::min(shortest, seed.length[i]);
   load_rods(ex_, seed, mesh, state);
+  if (has_skin()) clear_passed(ex_, mesh, work);
+  find_own_strands(seed);
   bundle.load(ex_, model_.dx, seed);
   constexpr double segments = 0.25, cells = 0.25;
   way_ =
@@ -54,6 +56,40 @@ void RodSystem<Real>::load_strands(const RodSeed& seed) {
   volume_rules.incompressibility = seed.incompressibility;
   volume = measure_volume(ex_, volume_rules, mesh, state, volume_work);
   evaluate();
+}
+
+template <class Real>
+void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
+  // Bodies and strands rest half a cell apart: what stands at ten degrees is as far above its skin three cells on.
+  const double reach = 3 * model_.dx;
+  const std::vector<SolidBody>& bodies = bodies_.mesh.body;
+  std::vector<Index> vertex, body, own_body(seed.start.size() - 1, -1), triangle_body;
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    triangle_body.resize(static_cast<std::size_t>(bodies[b].triangles.end), static_cast<Index>(b));
+  std::vector<std::size_t> root;  // of skinned drives, by drive
+  std::size_t roots = 0;
+  for (const RodDrive& drive : seed.drives) root.push_back(drive.skinned ? roots++ : seed.skin.size());
+  for (std::size_t s = 0; s + 1 < seed.start.size(); ++s) {
+    const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
+    const std::int32_t drive = seed.drive[first];
+    if (drive < 0 || root[static_cast<std::size_t>(drive)] >= seed.skin.size()) continue;
+    const std::int32_t corner = seed.skin[root[static_cast<std::size_t>(drive)]].corner[0];
+    const auto own =
+        std::find_if(bodies.begin(), bodies.end(), [&](const SolidBody& one) { return corner < one.vertices.end; });
+    own_body[s] = static_cast<Index>(own - bodies.begin());
+    double along = 0;
+    for (std::size_t i = first; i < end && along <= reach; along += seed.length[i++]) {
+      vertex.push_back(static_cast<Index>(i));
+      body.push_back(own_body[s]);
+    }
+  }
+  copy_to_device(ex_, triangle_body.data(), touched_bodies.triangle_body, static_cast<Index>(triangle_body.size()));
+  copy_to_device(ex_, own_body.data(), touched_bodies.own_body, mesh.strands);
+  copy_to_device(ex_, seed.rooted.data(), touched_bodies.own_count, mesh.strands);
+  own_strands.count = static_cast<Index>(vertex.size());
+  own_strands.x = &state.x;
+  copy_to_device(ex_, vertex.data(), own_strands.vertex, own_strands.count);
+  copy_to_device(ex_, body.data(), own_strands.body, own_strands.count);
 }
 
 template <class Real>
@@ -140,16 +176,26 @@ void RodSystem<Real>::begin() {
   if (!bundle.empty()) bundle.begin(ex_, state);
 }
 
+template <class Real>
+double RodSystem<Real>::push_skin(double dt) {
+  return tribo::TRIBO_BACKEND::push_skin(ex_, mesh, bodies_.mesh, dt, bodies_.state, state, work, skin_work_);
+}
+
 /// v_lag (Han 2019, eq. 30). Returns the largest speed, or, of hair that is alone, change of velocity. Roots on a skin
-/// go with its meshes, whose velocities are those of the step.
+/// go with its meshes, whose velocities are those of the step, and strands pull at these.
 template <class Real>
 ImplicitReport RodSystem<Real>::predict(const StepTry& attempt) {
   ImplicitReport report{.converged = true};
   if (empty()) return report;
-  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, skin_, attempt.dt, work);
+  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, bodies_.state, attempt.dt, work, skin_work_);
   rod_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
   pushed_ = true;
-  report.speed = rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr);
+  if (has_skin()) {
+    pass_on_step(ex_, constants, mesh, attempt.dt, bodies_.state, state, work);
+    report.speed = push_skin(attempt.dt);
+    let_roots_yield(ex_, mesh, bodies_.mesh, bodies_.state, state, work);
+  }
+  report.speed = std::fmax(report.speed, rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr));
   return report;
 }
 
@@ -170,8 +216,13 @@ double RodSystem<Real>::couple(const Phase<Real, 3>& earlier) {
 }
 
 template <class Real>
-void RodSystem<Real>::gather(const StepTry& attempt) {
-  if (!bundle.empty()) bundle.blend(ex_, mesh, attempt.dt, met_particles_, state, work);
+double RodSystem<Real>::gather(const StepTry& attempt) {
+  if (bundle.empty()) return 0;
+  bundle.blend(ex_, mesh, attempt.dt, met_particles_, state, work);
+  if (!has_skin()) return 0;
+  const double speed = push_skin(attempt.dt);
+  bodies_.pushed();
+  return speed;
 }
 
 /// With each other and with colliders. The step should be shorter where what touches came from too far, or strands
@@ -181,8 +232,16 @@ bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
   if (empty()) return true;
   const double dt = attempt.dt;
   volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles);
+  const bool bodies = bodies_.mesh.triangles > 0;
+  if (bodies) {
+    touched_bodies.mesh = &bodies_.mesh;
+    touched_bodies.state = &bodies_.state;
+    list_near_bodies(ex_, mesh, state, dt, touched_bodies);
+  }
+  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles,
+                              bodies ? &touched_bodies : nullptr);
   touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
+  if (has_skin()) push_skin(dt);
   contacts_ = holder.held();
   tangled_ = tangled_ || !touching_.clean;
   closing_ = std::max(touching_.closing, holder.closing());
@@ -291,13 +350,15 @@ std::string RodSystem<Real>::complaint() const {
 template <class Real>
 std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
-                    bundle.scratch_bytes() + obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
-                    mesh.anchor.bytes() + mesh.anchor_director.bytes();
+                    bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
+                    mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
+                    own_strands.vertex.bytes() + own_strands.body.bytes() + touched_bodies.bytes() + obstacles.bytes() +
+                    mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
   for (const Array<Index>* a : {&mesh.start, &mesh.buried, &mesh.vertex_strand, &mesh.slot, &mesh.strand_body,
-                                &mesh.driven_vertex, &mesh.drive, &mesh.holds, &mesh.loose})
+                                &mesh.driven_vertex, &mesh.yields, &mesh.drive, &mesh.holds, &mesh.loose})
     sum += a->bytes();
   return sum;
 }

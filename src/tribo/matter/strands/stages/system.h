@@ -27,14 +27,19 @@ class RodSystem final : public System<Real, 3> {
   StrandContactRules contact_rules;
   StrandCollisions<Real> collisions;
   RodObstacles<Real> obstacles;
-  RodBundle<Real> bundle;  ///< strands in bulk; may be empty
+  RodBundle<Real> bundle;        ///< strands in bulk; may be empty
+  OwnStrands<Real> own_strands;  ///< where strands grow on bodies
+  StrandBodies<Real> touched_bodies;
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
 
   RodSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
-      : System<Real, 3>(ex, model), skin_(others.template of<SolidSystem<Real>>().state) {}
-  void load(const Seeds& seeds) override { load_strands(seeds.of<RodSeed>()); }
+      : System<Real, 3>(ex, model), bodies_(others.template of<SolidSystem<Real>>()) {}
+  void load(const Seeds& seeds) override {
+    load_strands(seeds.of<RodSeed>());
+    bodies_.own_strands = &own_strands;
+  }
   void load_strands(const RodSeed& seed);
   bool empty() const override { return mesh.vertices == 0; }
   /// Largest speed of driven vertices in [time, time + dt] [m/s].
@@ -54,7 +59,7 @@ class RodSystem final : public System<Real, 3> {
   double scatter(const StepTry& attempt) override;
   const Phase<Real, 3>* phase() const override { return bundle.empty() ? nullptr : &phase_; }
   double couple(const Phase<Real, 3>& earlier) override;
-  void gather(const StepTry& attempt) override;
+  double gather(const StepTry& attempt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;
@@ -75,11 +80,17 @@ class RodSystem final : public System<Real, 3> {
 
   /// Nothing but hair: how far it goes in a step as a whole matters to nobody.
   static bool alone(const Surroundings& around) { return !around.particles && !around.bodies; }
+  /// Which vertices are so near to their roots that they do not meet what they grow on.
+  void find_own_strands(const RodSeed& seed);
+  bool has_skin() const { return mesh.skin_vertices > 0; }
+  /// What strands have passed on, to the bodies under their roots.
+  double push_skin(double dt);
   /// The first pair of strands that passes through each other in the step that `collide` has looked at.
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
 
-  const SolidState<Real>& skin_;                  ///< the meshes that roots may be on
+  SolidSystem<Real>& bodies_;  ///< the meshes that roots may be on
+  SkinWork<Real> skin_work_;
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
