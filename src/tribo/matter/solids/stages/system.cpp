@@ -168,7 +168,7 @@ double SolidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   find_particles(ex_, grid, contact.bodies, coupling);
   make_body_fields(ex_, mesh, contact_constants, &coupling.found, state, contact);
   face_particles(ex_, grid, contact.bodies, coupling);
-  if (phase == Phase::strands && own_strands != nullptr)
+  if (phase.number > 0 && own_strands != nullptr)
     leave_own_strands(ex_, *own_strands, model_.dx, contact.bodies, coupling);
   double speed = couple(ex_, mesh, friction, contact_constants, grid, dt, contact.bodies, coupling);
   if (printed) return speed;
