@@ -40,8 +40,7 @@ class Untouched {
 
   std::string reason() const {
     const Touch first = touch_of(scene_, one_), second = touch_of(scene_, other_);
-    if (second == Touch::nothing)
-      return fmt::format("{} passes through everything; leave the pair out", name(other_));
+    if (second == Touch::nothing) return fmt::format("{} passes through everything; leave the pair out", name(other_));
     if (first == Touch::collider) return of_collider(second);
     if (first == Touch::particles)
       return "on the particles' grid matter moves together and does not slide; leave the pair out, or use a solid of "
@@ -79,8 +78,6 @@ class Untouched {
     return "";
   }
   std::string of_bulk(const Party& met, const Party& strands) const {
-    if (!is_bulk(object_of(scene_, strands)))
-      return fmt::format("{} passes through {}; use method \"hybrid\" for the hair", name(strands), name(met));
     if (!scene_.strand_grid.on)
       return fmt::format("{} passes through {}; set strand_contact.grid.on to true", name(strands), name(met));
     return "";

@@ -379,13 +379,14 @@ class SkinSystem {
              SkinWork<Real>& on)
       : ex_(ex), mesh_(mesh), clamps_(clamps), vertices_(vertices), on_(on) {}
 
-  linear::PackSpace<double, 3> space() const { return {mesh_.skin_vertices}; }
+  using Space = linear::PackSpace<double, 3>;
+  Space space() const { return Space{mesh_.skin_vertices}; }
   void apply(const NodePack<double>* x, NodePack<double>* y) {
     parallel_for(ex_, skin_label, static_cast<Index>(mesh_.skin.size()),
                  TakeCorners<Real>{clamps_, mesh_.skin_corner.data(), x, on_.corner.data()});
     parallel_for(ex_, skin_label, mesh_.skin_vertices, GatherProduct<Real>{vertices_, on_.corner.data(), x, y});
   }
-  InverseBlock precondition(const NodePack<double>*) const { return {on_.inverse_block.data()}; }
+  InverseBlock precondition(const NodePack<double>*) const { return InverseBlock{on_.inverse_block.data()}; }
 
  private:
   Exec& ex_;

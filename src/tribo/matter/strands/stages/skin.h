@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tribo/grid/blocks.h"
+#include "tribo/grid/state.h"
 #include "tribo/matter/solids/stages/state.h"
 #include "tribo/matter/strands/stages/rod.h"
 
