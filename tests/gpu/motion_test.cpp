@@ -223,7 +223,7 @@ TEST_P(HardMotion, EmittersAndSinks) {
                   D),
       "test.json");
   const Model model = build_model(scene);
-  const Seeds seed = make_seeds(scene);
+  const ParticleSeed seed = make_seeds(scene).of<ParticleSeed>();
   const auto expected = make_engine(reference(), model, seed);
   const auto found = make_engine(tested(), model, seed);
   const double seeded = mass_of(snapshot(*found));

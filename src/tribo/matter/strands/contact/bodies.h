@@ -123,7 +123,7 @@ struct StrandBodies {
             view(mesh->triangle),
             view(std::as_const(state->x)),
             view(std::as_const(state->v)),
-            mesh->strand_friction.data(),
+            mesh->phase_friction[1].data(),
             mesh->inverse_mass.data(),
             view(rods.x),
             view(rods.x_tail)};

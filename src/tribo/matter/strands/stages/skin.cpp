@@ -417,7 +417,7 @@ struct LeadOn {
   }
 };
 template <class Real>
-struct ClearVector {
+struct NoReaction {
   FieldView<Real, 3> to;
   TRIBO_HD void operator()(Index i) const {
     for (int k = 0; k < 3; ++k) to[k][i] = Real(0);
@@ -489,7 +489,7 @@ template <class Real>
 void find_changes(Exec& ex, const RodMesh<Real>& mesh, double dt, const RodState<Real>& state,
                   const RodWorkspace<Real>& work, SkinWork<Real>& on) {
   on.change.resize_discard(mesh.vertices);
-  parallel_for(ex, skin_label, mesh.vertices, ClearVector<Real>{view(on.change)});
+  parallel_for(ex, skin_label, mesh.vertices, NoReaction<Real>{view(on.change)});
   parallel_for(ex, skin_label, mesh.driven,
                ChangeOfRoots<Real>{mesh.driven_vertex.data(), mesh.drive.data(), work.skin.data(), view(mesh.anchor),
                                    view(state.x), view(state.x_tail), view(state.v), dt, view(on.change)});
