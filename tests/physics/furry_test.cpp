@@ -120,6 +120,30 @@ TEST(Furry, MeetsOtherSolids) {
   }
 }
 
+/// Promise: fur between a soft block and the floor that it falls on is not thrown out of where it has no room: energy
+/// does not rise.
+TEST(Furry, LiesOnAFloor) {
+  for (const char* precision : {"float", "double"})
+    for (const double density : {1300.0, 1e5}) {
+      Simulation simulation = simulate(fmt::format(
+          R"({{"tribo": 1, "precision": "{}", "fps": 50, "duration": 10, "grid": {{"dx": 0.03}},
+               "materials": {{"jelly": {{"model": "fixed_corotated", "density": 1000, "youngs_modulus": 5e4, "poisson_ratio": 0.3}}}},
+               "objects": [
+                 {{"name": "block", "type": "solid", "method": "hybrid", "shape": {{"box": [0.16, 0.16, 0.16]}},
+                   "material": "jelly", "element_size": 0.04, "at": [0, 0.15, 0], "velocity": [0, -1, 0]}},
+                 {{"name": "fur", "type": "hair", "on": "block", "radius": 2e-4, "segments": 8, "density": {},
+                   "velocity": [0, -1, 0],
+                   "strands": {{"scalp": {{"count": 80, "length": 0.05, "comb": {{"amount": 0.3}}}}}}}}],
+               "colliders": [{{"shape": {{"half_space": [0, 1, 0]}}, "friction": 0.5}}]}})",
+          precision, density));
+      const double before = energy_of(simulation.measure());
+      while (simulation.frame() < 10) {
+        simulation.advance_frame();
+        EXPECT_LT(energy_of(simulation.measure()), 1.01 * before) << precision << density << simulation.frame();
+      }
+    }
+}
+
 /// Promise: a furry solid that is thrown onto a floor and lies there is the same for any number of threads, and goes on
 /// from a checkpoint with the same bytes.
 TEST(Furry, SameBytesForThreadsAndResumed) {

@@ -159,7 +159,10 @@ struct FindObstacles {
       one->share = contact.share;
     });
     static_assert(obstacles_each == 2);
-    if (found == 2 && pinch(own[0], own[1], r)) {
+    const bool pinched = found == 2 && pinch(own[0], own[1], r);
+    if (pinched && (own[0].gives > 0 || own[1].gives > 0)) {
+      oppose(own[0], own[1]);
+    } else if (pinched) {
       hold_between(own, nearest);
       touches = 1;
       if (own[0].boundary == static_cast<Index>(Boundary::sticky)) found = 1;
@@ -172,14 +175,20 @@ struct FindObstacles {
   /// Whether two colliders leave so little room between them that obeying both means to be thrown out sideways, with
   /// 1/|n + n'| times the speed at which they come together, as where those of animations sink into each other: a
   /// vertex between a floor and a box was shot out with kilometers a second. What lies in a wedge that stands still is
-  /// not pinched, however narrow: there the two need nothing but to hold it. Nor is what one of two bodies can yield
-  /// to: that pushes them apart.
+  /// not pinched, however narrow: there the two need nothing but to hold it.
   TRIBO_HD static bool pinch(const RodObstacle<Real>& one, const RodObstacle<Real>& other, Real radius) {
     constexpr Real opposite = Real(-0.97), weight = Real(10);  // |n + n'| = 1/4; [m/s^2]
-    if (one.gives > 0 || other.gives > 0) return false;
+
     const Real asked = lowest(one) + lowest(other);  // of v . (n + n')
     if (!(dot(one.normal, other.normal) < opposite) || !(asked > Real(0))) return false;
     return asked * asked > squared_norm(one.normal + other.normal) * weight * radius;
+  }
+  /// Where one of them can yield, what is between has to push them apart, but is as light beside a body as before: what
+  /// is not quite opposite of such impulses would throw it out. So they are taken for quite opposite.
+  TRIBO_HD static void oppose(RodObstacle<Real>& one, RodObstacle<Real>& other) {
+    const Vec<Real, 3> across = one.normal - other.normal;
+    one.normal = (Real(1) / sqrt(squared_norm(across))) * across;
+    other.normal = Vec<Real, 3>::zero() - one.normal;
   }
   /// What v . n must be.
   TRIBO_HD static Real lowest(const RodObstacle<Real>& one) { return one.least + dot(one.velocity, one.normal); }
