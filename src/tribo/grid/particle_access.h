@@ -82,7 +82,7 @@ void change_particles(State<Real, D>& state, Workspace<Real, D>& work, const Do&
 }
 
 template <class Access>
-struct FindParticle {
+struct FindPlace {
   Access particles;
   Index begin, first_id, count;
   Index* place;
@@ -93,14 +93,14 @@ struct FindParticle {
 };
 /// Places of the particles of a material whose ids go from `first_id` on.
 template <class Real, int D>
-void find_particles(Exec& ex, const char* label, Index group, Index first_id, Index count, State<Real, D>& state,
-                    Workspace<Real, D>& work, Array<Index>& place) {
+void find_places(Exec& ex, const char* label, Index group, Index first_id, Index count, State<Real, D>& state,
+                 Workspace<Real, D>& work, Array<Index>& place) {
   place.resize_discard(count);
   const PlaceRange range = places_of(state, work, group);
   read_particles(state, work, [&](const auto& particles) {
     using Access = std::decay_t<decltype(particles)>;
     parallel_for(ex, label, range.end - range.begin,
-                 FindParticle<Access>{particles, range.begin, first_id, count, place.data()});
+                 FindPlace<Access>{particles, range.begin, first_id, count, place.data()});
   });
 }
 

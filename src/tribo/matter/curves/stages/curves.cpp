@@ -294,7 +294,7 @@ void load_curves(Exec& ex, const CurveSeed& seed, Index first_id, Index group, d
 template <class Real>
 void find_curves(Exec& ex, const CurveMesh<Real>& mesh, State<Real, 3>& state, Workspace<Real, 3>& grid,
                  CurveWorkspace<Real>& work) {
-  find_particles(ex, "curves", mesh.group, mesh.first_id, mesh.vertices + mesh.elements, state, grid, work.place);
+  find_places(ex, "curves", mesh.group, mesh.first_id, mesh.vertices + mesh.elements, state, grid, work.place);
 }
 
 template <class Real>
