@@ -398,14 +398,14 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   model.dx = Cloud<TypeParam>::dx;
   int sorts = 0;
   Kinds<TypeParam, 3> kinds(cloud.ex, model);  // nothing but particles
-  kinds.particles.constants = cloud.constants;
-  std::swap(kinds.particles.work, cloud.work);
+  kinds.particles().constants = cloud.constants;
+  std::swap(kinds.particles().work, cloud.work);
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
     StepReport report;
-    std::swap(kinds.particles.state, cloud.state);
+    std::swap(kinds.particles().state, cloud.state);
     advance(cloud.ex, model, dt, kinds, report);
-    std::swap(kinds.particles.state, cloud.state);
+    std::swap(kinds.particles().state, cloud.state);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
     for (Index b = 0; b < cloud.state.bin_count; ++b) {
