@@ -1,0 +1,150 @@
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <variant>
+
+#include "tribo/contact/shape_store.h"
+#include "tribo/exec/columns.h"
+#include "tribo/matter/rigid/seed.h"
+
+/// \file
+/// Rigid bodies as others meet them during a step: where they are, how they move, how far away their surfaces are, and
+/// how much they yield. All in double in every precision: they are few, and stacks need the digits.
+
+namespace tribo::TRIBO_BACKEND {
+
+using Vec3d = Vec<double, 3>;
+
+/// A body in place; impulses change its velocities.
+struct PlacedBody {
+  Vec3d x;                ///< center of mass [m]
+  Mat<double, 3> rotation;  ///< body to world
+  Vec3d v, w;             ///< [m/s], [rad/s]
+  double inverse_mass;    ///< 0 of what follows keyframes [1/kg]
+  Sym<double, 3> inverse_inertia;  ///< in the world [1/(kg m^2)]
+  Index form, group;
+
+  TRIBO_HD Vec3d velocity_at(const Vec3d& at) const { return v + cross(w, at - x); }
+  TRIBO_HD Vec3d turned(const Vec3d& torque) const {
+    Vec3d r;
+    for (int k = 0; k < 3; ++k)
+      r[k] = inverse_inertia(k, 0) * torque[0] + inverse_inertia(k, 1) * torque[1] + inverse_inertia(k, 2) * torque[2];
+    return r;
+  }
+  /// Change of the velocity at x + r by an impulse there.
+  TRIBO_HD Vec3d yields(const Vec3d& r, const Vec3d& impulse) const {
+    return inverse_mass * impulse + cross(turned(cross(r, impulse)), r);
+  }
+  TRIBO_HD void push(const Vec3d& r, const Vec3d& impulse) {
+    v += inverse_mass * impulse;
+    w += turned(cross(r, impulse));
+  }
+};
+
+/// The distance of a body's surface.
+struct RigidSurface {
+  double distance;  ///< negative inside [m]
+  Vec3d normal;     ///< outward
+  bool flat;        ///< whether what is nearest may be the inside of a flat face
+};
+
+/// All shapes of one type.
+template <class One>
+struct RigidShapeSpan {
+  const One* data = nullptr;
+};
+
+/// The shapes of bodies, on the device.
+template <class Shapes>
+class RigidShapesOf;
+template <class... S>
+class RigidShapesOf<std::variant<S...>> {
+ public:
+  /// Where that of a form is.
+  struct Place {
+    Index type, slot;
+    Vec3d center;  ///< of mass, in the frame of the shape
+  };
+  struct View : RigidShapeSpan<DeviceForm<double, S>>... {
+    const Place* place = nullptr;
+
+    /// From a point in the body's frame.
+    TRIBO_OUTLINED RigidSurface nearest(Index form, const Vec3d& p) const {
+      RigidSurface surface{1e300, Vec3d::zero(), false};
+      const Place& at = place[form];
+      Index type = 0;
+      (look(static_cast<const RigidShapeSpan<DeviceForm<double, S>>&>(*this), type++, at, p + at.center, surface), ...);
+      return surface;
+    }
+    /// In the world.
+    TRIBO_HD RigidSurface nearest(const PlacedBody& body, const Vec3d& x) const {
+      RigidSurface surface = nearest(body.form, transpose(body.rotation) * (x - body.x));
+      surface.normal = body.rotation * surface.normal;
+      return surface;
+    }
+
+   private:
+    template <class One>
+    TRIBO_HD static void look(const RigidShapeSpan<One>& span, Index type, const Place& at, const Vec3d& p,
+                              RigidSurface& surface) {
+      if (at.type != type) return;
+      const SurfacePoint<double, 3> nearest = span.data[at.slot].nearest(p);
+      surface = {nearest.distance, nearest.normal, is_flat(span.data[at.slot], nearest.normal)};
+    }
+    template <class One>
+    TRIBO_HD static bool is_flat(const One&, const Vec3d&) {
+      return true;
+    }
+    TRIBO_HD static bool is_flat(const Sphere<double>&, const Vec3d&) { return false; }
+    TRIBO_HD static bool is_flat(const Capsule<double>&, const Vec3d&) { return false; }
+    TRIBO_HD static bool is_flat(const Torus<double>&, const Vec3d&) { return false; }
+    TRIBO_HD static bool is_flat(const Cylinder<double>&, const Vec3d& normal) {
+      return normal[1] > 0.9999 || normal[1] < -0.9999;
+    }
+  };
+
+  void load(Exec& ex, const RigidSeed& seed) {
+    std::tuple<std::vector<DeviceForm<double, S>>...> forms;
+    std::vector<Place> places;
+    for (const RigidForm& form : seed.forms)
+      std::visit(
+          [&]<class One>(const One& shape) {
+            auto& all = std::get<std::vector<One>>(forms);
+            places.push_back({static_cast<Index>(form.shape.index()), static_cast<Index>(all.size()), form.center});
+            all.push_back(shape);
+          },
+          store_.load(ex, form.shape));
+    (send(ex, std::get<std::vector<DeviceForm<double, S>>>(forms), std::get<Array<DeviceForm<double, S>>>(forms_),
+          static_cast<RigidShapeSpan<DeviceForm<double, S>>&>(view_)),
+     ...);
+    copy_to_device(ex, places.data(), places_, static_cast<Index>(places.size()));
+    view_.place = places_.data();
+  }
+  const View& view() const { return view_; }
+  std::size_t bytes() const {
+    return store_.bytes() + places_.bytes() + (std::get<Array<DeviceForm<double, S>>>(forms_).bytes() + ...);
+  }
+
+ private:
+  template <class One>
+  static void send(Exec& ex, const std::vector<One>& from, Array<One>& to, RigidShapeSpan<One>& span) {
+    copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
+    span.data = to.data();
+  }
+
+  ShapeStore<double> store_;
+  Array<Place> places_;
+  std::tuple<Array<DeviceForm<double, S>>...> forms_;
+  View view_;
+};
+using RigidShapes = RigidShapesOf<Shape<double>>;
+
+/// What kernels need of bodies.
+struct RigidView {
+  Index count = 0;
+  PlacedBody* body = nullptr;
+  RigidShapes::View shapes{};
+};
+
+}  // namespace tribo::TRIBO_BACKEND
