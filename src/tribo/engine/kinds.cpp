@@ -1,6 +1,7 @@
 #include "tribo/engine/kinds.h"
 
 #include "tribo/matter/curves/stages/system.h"
+#include "tribo/matter/rigid/stages/system.h"
 #include "tribo/matter/solids/stages/system.h"
 #include "tribo/matter/strands/stages/system.h"
 #include "tribo/matter/vertex_meshes/stages/system.h"
@@ -18,7 +19,8 @@ struct KindList {
 
 /// In three dimensions, beside particles; in two there are these only.
 template <class Real>
-using SpatialKinds = KindList<SolidSystem<Real>, VertexMeshes<Real>, RodSystem<Real>, CurveParticles<Real>>;
+using SpatialKinds =
+    KindList<SolidSystem<Real>, VertexMeshes<Real>, RigidSystem<Real>, RodSystem<Real>, CurveParticles<Real>>;
 
 }  // namespace
 

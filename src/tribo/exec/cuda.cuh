@@ -340,8 +340,10 @@ __global__ void for_kernel(Index n, const Kernel kernel) {
   if (i < n) kernel(i);
 }
 
+/// `grain` is for the CPU.
+inline constexpr Index usual_grain = 0;
 template <class Kernel>
-void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {
+void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel, [[maybe_unused]] Index grain = usual_grain) {
   if (n == 0) return;
   // Few items, which then are large ones like strands, go to as many multiprocessors as there are warps; small blocks,
   // since kernels of laws have so many registers that only a few of them fit.

@@ -185,10 +185,12 @@ void resize_keep(Exec&, Array<T>& array, Size n) {
   array.resize_discard(n);
 }
 
+/// Items of a loop that are worth a task of their own, where each is little work.
+inline constexpr Index usual_grain = 4096;
+
 /// kernel(i) for every i in [0, n), in any order.
 template <class Kernel>
-void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel) {
-  constexpr Index grain = 4096;
+void parallel_for(Exec& ex, const char* label, Index n, const Kernel& kernel, Index grain = usual_grain) {
   ex.run(label, [&] {
     tbb::parallel_for(tbb::blocked_range<Index>(0, n, grain), [&](const tbb::blocked_range<Index>& r) {
       const FlushDenormals flush;

@@ -16,9 +16,10 @@
 
 namespace tribo {
 
+/// An object's, or a collider that bodies have features to meet with.
 struct RigidBody {
-  int object = 0;                                         ///< index into Model::objects
-  std::int32_t group = 0;                                 ///< of the tables of friction: bodies of one object share it
+  int object = 0;                                         ///< index into Model::objects; -1: a collider
+  std::int32_t group = 0;   ///< of the tables of friction: bodies of one object share it; `groups` + number of a collider
   double mass = 0;                                        ///< [kg]
   Sym<double, 3> inertia = Sym<double, 3>::isotropic(0);  ///< about the center, in the body's frame [kg m^2]
   Vec<double, 3> x = Vec<double, 3>::zero();              ///< center at time 0 [m]
@@ -75,7 +76,7 @@ struct RigidJoint {
 };
 
 struct RigidSeed {
-  std::vector<RigidBody> bodies;
+  std::vector<RigidBody> bodies;  ///< of objects, then of colliders
   std::vector<RigidForm> forms;
   std::vector<Motion> drives;
   std::vector<RigidSample> samples;         ///< in the bodies' frames

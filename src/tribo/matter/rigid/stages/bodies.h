@@ -6,6 +6,7 @@
 
 #include "tribo/contact/shape_store.h"
 #include "tribo/exec/columns.h"
+#include "tribo/math/rotation.h"
 #include "tribo/matter/rigid/seed.h"
 
 /// \file
@@ -26,19 +27,13 @@ struct PlacedBody {
   Index form, group;
 
   TRIBO_HD Vec3d velocity_at(const Vec3d& at) const { return v + cross(w, at - x); }
-  TRIBO_HD Vec3d turned(const Vec3d& torque) const {
-    Vec3d r;
-    for (int k = 0; k < 3; ++k)
-      r[k] = inverse_inertia(k, 0) * torque[0] + inverse_inertia(k, 1) * torque[1] + inverse_inertia(k, 2) * torque[2];
-    return r;
-  }
   /// Change of the velocity at x + r by an impulse there.
   TRIBO_HD Vec3d yields(const Vec3d& r, const Vec3d& impulse) const {
-    return inverse_mass * impulse + cross(turned(cross(r, impulse)), r);
+    return inverse_mass * impulse + cross(inverse_inertia * cross(r, impulse), r);
   }
   TRIBO_HD void push(const Vec3d& r, const Vec3d& impulse) {
     v += inverse_mass * impulse;
-    w += turned(cross(r, impulse));
+    w += inverse_inertia * cross(r, impulse);
   }
 };
 

@@ -1,0 +1,609 @@
+#include "tribo/matter/rigid/contact/rows.h"
+
+#include <utility>
+
+#include "tribo/exec/list_marked.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr const char* label = "rigid contact";
+constexpr Index heavy_grain = 32;  ///< of loops whose items are some hundred operations
+
+/// Surfaces of open colliders that one feeler may touch: the walls of a corner.
+constexpr Index walls_each = 3;
+/// Rows of one direction: the ends of what touches, in as many directions across it, and the deepest.
+constexpr int ends = 8;
+/// Directions in which two bodies touch at most; more are left to the next steps.
+constexpr int facets = 3;
+/// Surfaces whose normals differ by less count as one.
+constexpr double same_way = 0.95;
+
+struct Feelers {
+  FieldView<const double, 3> x, n;
+  const double *radius, *ring;
+  const Index* kind;
+};
+Feelers feelers_of(const RigidMesh& mesh) {
+  return {view(mesh.sample_x), view(mesh.sample_n), mesh.sample_radius.data(), mesh.sample_ring.data(),
+          mesh.sample_feeler.data()};
+}
+
+/// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
+struct Reach {
+  double dt, gravity, rest;
+  TRIBO_HD double of(double speed) const { return rest + 2 * dt * speed + 4 * dt * dt * gravity; }
+};
+TRIBO_HD double fastest_of(const PlacedBody& body, double radius) {
+  return sqrt(squared_norm(body.v)) + sqrt(squared_norm(body.w)) * radius;
+}
+
+struct PutBodyBox {
+  const PlacedBody* body;
+  FieldView<const double, 3> low, high;
+  const double* radius;
+  Reach reach;
+  BoxView<double> box;
+  TRIBO_HD void operator()(Index i) const {
+    const PlacedBody& one = body[i];
+    const double more = reach.of(fastest_of(one, radius[one.form]));
+    Box<double> b;
+    for (int k = 0; k < 3; ++k) {
+      double middle = one.x[k], half = 0;
+      for (int j = 0; j < 3; ++j) {
+        const double l = low[j][one.form], h = high[j][one.form];
+        middle += one.rotation(k, j) * 0.5 * (l + h);
+        half += abs(one.rotation(k, j)) * 0.5 * (h - l);
+      }
+      b.low[k] = middle - half - more;
+      b.high[k] = middle + half + more;
+    }
+    bool valid = true;
+    for (int k = 0; k < 3; ++k) valid = valid && b.low[k] <= b.high[k] && abs(b.low[k]) < largest_position<double>;
+    if (!valid) {
+      b.low = Vec3d::filled(1);
+      b.high = Vec3d::filled(-1);
+    }
+    box.put(i, b);
+  }
+};
+
+/// Two that may touch: one of them moves by itself, and no joint keeps them apart.
+struct MayTouch {
+  const double* inverse_mass;
+  const Index* apart;
+  Index apart_count;
+  TRIBO_HD bool operator()(Index a, Index b) const {
+    if (!(inverse_mass[a] > 0) && !(inverse_mass[b] > 0)) return false;
+    Index low = 0, high = apart_count;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      const Index first = apart[2 * middle], second = apart[2 * middle + 1];
+      if (first < a || (first == a && second < b))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low == apart_count || apart[2 * low] != a || apart[2 * low + 1] != b;
+  }
+};
+
+struct IsBesideCollider {
+  const PlacedBody* body;
+  const double* radius;
+  Colliders<double, 3>::View open;
+  Reach reach;
+  Index* beside;
+  TRIBO_HD void operator()(Index i) const {
+    const PlacedBody& one = body[i];
+    const double r = radius[one.form];
+    beside[i] = one.inverse_mass > 0 && open.meets(one.x, r + reach.of(fastest_of(one, r))) ? 1 : 0;
+  }
+};
+
+struct KeyPair {
+  const NearPair* near;
+  const Index* lonely;
+  Index near_count;
+  std::uint64_t count;
+  std::uint64_t* key;
+  Index* order;
+  TRIBO_HD void operator()(Index k) const {
+    key[k] = k < near_count ? static_cast<std::uint64_t>(near[k].first) * (count + 1) +
+                                  static_cast<std::uint64_t>(near[k].second) + 1
+                            : static_cast<std::uint64_t>(lonely[k - near_count]) * (count + 1);
+    order[k] = k;
+  }
+};
+struct MakePair {
+  const std::uint64_t* key;
+  std::uint64_t count;
+  const PlacedBody* body;
+  const Index *sample_begin, *sample_end;
+  RigidPair* pair;
+  Index* entries;
+  Index pairs;
+  TRIBO_HD void operator()(Index k) const {
+    entries[k] = 0;
+    if (k == pairs) return;
+    const Index a = static_cast<Index>(key[k] / (count + 1)), b = static_cast<Index>(key[k] % (count + 1)) - 1;
+    pair[k] = {a, b, 0, 0};
+    entries[k] = feelers(a) + (b >= 0 ? feelers(b) : 0);
+  }
+  TRIBO_HD Index feelers(Index i) const { return sample_end[body[i].form] - sample_begin[body[i].form]; }
+};
+
+/// A feeler of a pair.
+struct Entry {
+  Index pair;
+  bool second;   ///< of b
+  Index sample;  ///< number of all
+  Index number;  ///< in the pair
+};
+struct Entries {
+  const RigidPair* pair;
+  const Index* start;
+  Index pairs;
+  const PlacedBody* body;
+  const Index *sample_begin, *sample_end;
+
+  TRIBO_HD Entry operator()(Index e) const {
+    Index low = 0, high = pairs;
+    while (low + 1 < high) {
+      const Index middle = low + (high - low) / 2;
+      (start[middle] <= e ? low : high) = middle;
+    }
+    const Index number = e - start[low];
+    const Index form_a = body[pair[low].a].form, of_a = sample_end[form_a] - sample_begin[form_a];
+    if (number < of_a) return {low, false, sample_begin[form_a] + number, number};
+    return {low, true, sample_begin[body[pair[low].b].form] + number - of_a, number};
+  }
+};
+
+/// Feels for what is near, by bounds alone: how many touches there may be.
+struct CountSlots {
+  Entries entries;
+  Feelers feelers;
+  const PlacedBody* body;
+  FieldView<const double, 3> low, high;
+  const Index* round;
+  const double* radius;
+  Colliders<double, 3>::View open;
+  Reach reach;
+  Index count;
+  Index* slots;
+  TRIBO_HD void operator()(Index e) const {
+    slots[e] = 0;
+    if (e == count) return;
+    const Entry entry = entries(e);
+    const RigidPair& pair = entries.pair[entry.pair];
+    const PlacedBody& own = body[entry.second ? pair.b : pair.a];
+    const auto kind = static_cast<Feeler>(feelers.kind[entry.sample]);
+    // Flat faces that touch have corners or edges there, and all else has feelers of its own.
+    if (kind == Feeler::face) return;
+    const Vec3d at = own.x + own.rotation * vector_at(feelers.x, entry.sample);
+    const double size = feelers.radius[entry.sample] + feelers.ring[entry.sample];
+    if (pair.b < 0) {
+      if (open.meets(at, size + reach.of(fastest_of(own, radius[own.form])))) slots[e] = walls_each;
+      return;
+    }
+    const PlacedBody& other = body[entry.second ? pair.a : pair.b];
+    if (round[other.form] != 0 && kind != Feeler::ball) return;
+    const double more =
+        size + reach.of(fastest_of(own, radius[own.form]) + fastest_of(other, radius[other.form]));
+    const Vec3d local = transpose(other.rotation) * (at - other.x);
+    bool is_near = true;
+    for (int k = 0; k < 3; ++k)
+      is_near = is_near && local[k] >= low[k][other.form] - more && local[k] <= high[k][other.form] + more;
+    slots[e] = is_near ? 1 : 0;
+  }
+};
+
+/// The place of a feeler that is deepest, for a surface with the outward normal n: on a ball, or a ring's circle. False
+/// where that is no single place.
+struct DeepestOf {
+  Vec3d center, axis;
+  double radius, ring;
+  bool is_ring;
+  TRIBO_HD bool operator()(const Vec3d& n, Vec3d& at) const {
+    at = center;
+    if (!is_ring) return true;
+    const Vec3d across = n - dot(n, axis) * axis;
+    const double size = sqrt(squared_norm(across));
+    if (!(size > 0.02)) return false;  // as good as flat on it: see Feeler::rim
+    at = center - (ring / size) * across;
+    return true;
+  }
+};
+/// Which surfaces a point of a round face's edge feels for: those that the face lies on to a degree.
+constexpr double lies_on = 0.9998;
+
+struct FindTouches {
+  Entries entries;
+  Feelers feelers;
+  RigidView bodies;
+  const double* thickness;
+  Colliders<double, 3>::View open;
+  const Index* open_number;
+  Reach reach;
+  const double *radius;
+  const Index* slot_start;
+  const Index* slots;
+  RigidTouch* touch;
+  Index* touch_feature;
+
+  TRIBO_HD void operator()(Index e) const {
+    if (slots[e] == 0) return;
+    const Entry entry = entries(e);
+    const RigidPair& pair = entries.pair[entry.pair];
+    const PlacedBody& own = bodies.body[entry.second ? pair.b : pair.a];
+    const auto kind = static_cast<Feeler>(feelers.kind[entry.sample]);
+    const Vec3d n_own = own.rotation * vector_at(feelers.n, entry.sample);
+    const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, entry.sample), n_own,
+                            feelers.radius[entry.sample], feelers.ring[entry.sample], kind == Feeler::ring};
+    RigidTouch* const to = touch + slot_start[e];
+    Index* const feature = touch_feature + slot_start[e];
+    for (Index k = 0; k < slots[e]; ++k) {
+      to[k].collider = -2;
+      feature[k] = entry.number * walls_each + k;
+    }
+    if (pair.b < 0)
+      feel_open(own, deepest, kind, n_own, to);
+    else
+      feel_body(own, bodies.body[entry.second ? pair.a : pair.b], entry.second, deepest, kind, n_own, *to);
+  }
+
+  /// Whether a feeler is about a surface.
+  TRIBO_HD static bool minds(Feeler kind, const Vec3d& n_own, const Vec3d& n) {
+    if (kind == Feeler::rim) return dot(n_own, n) < -lies_on;
+    if (kind == Feeler::ring) return abs(dot(n_own, n)) < lies_on;
+    // From behind: what has come through is held by those in front.
+    return kind == Feeler::ball || dot(n_own, n) < 0.2;
+  }
+
+  TRIBO_HD void feel_body(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
+                          Feeler kind, const Vec3d& n_own, RigidTouch& to) const {
+    Vec3d at = deepest.center;
+    RigidSurface surface = bodies.shapes.nearest(other, at);
+    if (deepest.is_ring)
+      for (int k = 0; k < 3; ++k) {  // on a flat face one is enough
+        if (!deepest(surface.normal, at)) return;
+        surface = bodies.shapes.nearest(other, at);
+      }
+    if (!minds(kind, n_own, surface.normal)) return;
+    const double gap = surface.distance - deepest.radius;
+    const Vec3d skin = at - deepest.radius * surface.normal;
+    const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
+    if (!(gap < reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
+    const Vec3d middle = skin - (0.5 * gap) * surface.normal;
+    to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0};
+  }
+
+  TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, Feeler kind, const Vec3d& n_own,
+                          RigidTouch* to) const {
+    const double ahead = reach.of(fastest_of(own, radius[own.form]));
+    Index found = 0;
+    const auto add = [&](const Vec3d& at, const Contact<double, 3>& contact) {
+      if (found == walls_each || !minds(kind, n_own, contact.normal)) return;
+      const double gap = contact.distance - deepest.radius;
+      const Vec3d skin = at - deepest.radius * contact.normal;
+      if (!(gap < reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
+      to[found++] = {contact.normal, skin - (0.5 * gap) * contact.normal, gap, contact.velocity,
+                     open_number[contact.collider], contact.friction, static_cast<Index>(contact.boundary)};
+    };
+    if (!deepest.is_ring) {
+      open.each_contact(deepest.center, ahead + deepest.radius,
+                        [&](const Contact<double, 3>& contact) { add(deepest.center, contact); });
+      return;
+    }
+    open.each_contact(deepest.center, ahead + deepest.radius + deepest.ring, [&](const Contact<double, 3>& far) {
+      Vec3d at;
+      if (!deepest(far.normal, at)) return;
+      open.each_contact(at, ahead + deepest.radius, [&](const Contact<double, 3>& contact) {
+        if (contact.collider == far.collider && dot(contact.normal, far.normal) > same_way) add(at, contact);
+      });
+    });
+  }
+};
+
+/// Of what two bodies touch with, the ends in some directions and the deepest: a flat contact is carried by its corners.
+struct ChooseTouches {
+  const RigidPair* pair;
+  const Index *entry_start, *slot_start;
+  const RigidTouch* touch;
+  const PlacedBody* body;
+  Index* chosen;
+  Index* count;
+  Index pairs;
+
+  TRIBO_HD void operator()(Index p) const {
+    count[p] = 0;
+    if (p == pairs) return;
+    const Index begin = slot_start[entry_start[p]], end = slot_start[entry_start[p + 1]];
+    for (Index k = begin; k < end; ++k) chosen[k] = touch[k].collider == -2 ? -1 : 0;  // -1: not asked again
+    const Mat<double, 3>& frame = body[pair[p].a].rotation;
+    Index rows = 0;
+    for (int f = 0; f < facets; ++f) {
+      Index deepest = -1;
+      for (Index k = begin; k < end; ++k)
+        if (chosen[k] == 0 && (deepest < 0 || touch[k].gap < touch[deepest].gap)) deepest = k;
+      if (deepest < 0) break;
+      const Vec3d n = touch[deepest].n;
+      const Index wall = touch[deepest].collider;
+      const auto belongs = [&](Index k) {
+        return chosen[k] >= 0 && touch[k].collider == wall && dot(touch[k].n, n) > same_way;
+      };
+      Index end_at[ends];
+      for (int d = 0; d < ends; ++d) {
+        const Vec3d direction = across(frame, n, d);
+        double best = -1e300;
+        end_at[d] = deepest;
+        for (Index k = begin; k < end; ++k) {
+          if (!belongs(k)) continue;
+          const double far = dot(direction, touch[k].at - touch[deepest].at);
+          if (far > best) {
+            best = far;
+            end_at[d] = k;
+          }
+        }
+      }
+      for (Index k = begin; k < end; ++k)
+        if (belongs(k)) chosen[k] = -1;
+      const auto take = [&](Index k) {
+        rows += chosen[k] == 1 ? 0 : 1;
+        chosen[k] = 1;
+      };
+      take(deepest);
+      for (int d = 0; d < ends; ++d) take(end_at[d]);
+    }
+    for (Index k = begin; k < end; ++k) chosen[k] = chosen[k] == 1 ? 1 : 0;
+    count[p] = rows;
+  }
+
+  /// In the frame of the body, so that who is chosen turns with it, and along no edge of a box, where many are as far.
+  TRIBO_HD static Vec3d across(const Mat<double, 3>& frame, const Vec3d& n, int d) {
+    constexpr double cosine[ends] = {0.9397, 0.4067, -0.3746, -0.9205, -0.9397, -0.4067, 0.3746, 0.9205};
+    constexpr double sine[ends] = {0.3420, 0.9135, 0.9272, 0.3907, -0.3420, -0.9135, -0.9272, -0.3907};
+    int least = 0;
+    double size[3];
+    for (int k = 0; k < 3; ++k) size[k] = abs(frame(0, k) * n[0] + frame(1, k) * n[1] + frame(2, k) * n[2]);
+    for (int k = 1; k < 3; ++k)
+      if (size[k] < size[least] - 1e-6) least = k;
+    const Vec3d u = {{frame(0, least), frame(1, least), frame(2, least)}};
+    const Vec3d t = u - dot(u, n) * n;
+    return cosine[d] * t + sine[d] * cross(n, t);
+  }
+};
+
+struct PlaceRows {
+  const Index* start;
+  RigidPair* pair;
+  TRIBO_HD void operator()(Index p) const {
+    pair[p].first = start[p];
+    pair[p].count = start[p + 1] - start[p];
+  }
+};
+
+struct MakeRows {
+  const RigidPair* pair;
+  const Index *entry_start, *slot_start;
+  const RigidTouch* touch;
+  const Index *touch_feature, *chosen;
+  const PlacedBody* body;
+  const double* restitution;
+  const double *friction, *collider_friction;
+  Index groups, colliders;
+  FieldView<const Index, 3> kept;
+  FieldView<const double, 3> kept_force;
+  Index kept_count;
+  RigidContactRules rules;
+  double dt;
+  RigidRow* row;
+
+  TRIBO_HD void operator()(Index p) const {
+    Index to = pair[p].first;
+    for (Index k = slot_start[entry_start[p]]; k < slot_start[entry_start[p + 1]]; ++k)
+      if (chosen[k] == 1) row[to++] = make(p, touch[k], touch_feature[k]);
+  }
+  TRIBO_HD double friction_of(Index a, Index b, const RigidTouch& found) const {
+    if (b < 0) return collider_friction != nullptr ? collider_friction[a * colliders + found.collider] : found.friction;
+    if (a >= groups) return collider_friction[b * colliders + a - groups];
+    return b >= groups ? collider_friction[a * colliders + b - groups] : friction[a * groups + b];
+  }
+  TRIBO_HD RigidRow make(Index p, const RigidTouch& found, Index feature) const {
+    const PlacedBody& a = body[pair[p].a];
+    const PlacedBody* const b = pair[p].b < 0 ? nullptr : body + pair[p].b;
+    RigidRow r;
+    r.a = pair[p].a;
+    r.b = pair[p].b;
+    r.n = found.n;
+    r.ra = found.at - a.x;
+    r.rb = b != nullptr ? found.at - b->x : Vec3d::zero();
+    r.feature = feature;
+    r.collider = found.collider;
+    r.carried = found.carried;
+    r.friction = friction_of(a.group, b != nullptr ? b->group : -1, found);
+    if (found.collider >= 0 && found.boundary == static_cast<Index>(Boundary::slip)) r.friction = 0;
+    if (found.collider >= 0 && found.boundary == static_cast<Index>(Boundary::sticky)) r.friction = 1e9;
+    const double over = found.gap - rules.rest;
+    r.allowed = over > 0 ? over / dt : 0;
+    constexpr double share = 0.1;  // of what is too near, in a step
+    r.push = over < 0 ? share * min(-over, rules.deepest) / dt : 0;
+    yield(a, b, r);
+    // An impact, not the weight of what rests: much faster than gravity makes anything in a step.
+    const double approach = -dot(velocity(a, b, r), r.n);
+    const double e = b != nullptr ? max(restitution[a.form], restitution[b->form]) : restitution[a.form];
+    r.bounce = 0;
+    if (e > 0 && approach > 4 * rules.gravity * dt + 1e-3 && over < approach * dt) {
+      // Caught before it arrives, by so much of the height it will have lost there; and likewise on the way back.
+      const double early = over > 0 ? 2 * rules.gravity * over : 0;
+      const double back = e * e * (approach * approach + early) - early;
+      r.bounce = back > 0 ? sqrt(back) : 0;
+      r.allowed = 0;
+    }
+    remember(r);
+    r.shift = 0;
+    return r;
+  }
+  TRIBO_HD static Vec3d velocity(const PlacedBody& a, const PlacedBody* b, const RigidRow& r) {
+    const Vec3d v = a.v + cross(a.w, r.ra);
+    return b != nullptr ? v - (b->v + cross(b->w, r.rb)) : v - r.carried;
+  }
+  /// The largest of the two answers across: with the whole 2 x 2 block friction turned aside (experiments_rigid 2).
+  TRIBO_HD static void yield(const PlacedBody& a, const PlacedBody* b, RigidRow& r) {
+    const auto gives = [&](const Vec3d& to) {
+      Vec3d v = a.yields(r.ra, to);
+      if (b != nullptr) v += b->yields(r.rb, to);
+      return v;
+    };
+    r.gives = dot(r.n, gives(r.n));
+    int least = abs(r.n[1]) < abs(r.n[0]) ? 1 : 0;
+    if (abs(r.n[2]) < abs(r.n[least])) least = 2;
+    Vec3d axis = Vec3d::zero();
+    axis[least] = 1;
+    Vec3d t1 = cross(r.n, axis);
+    t1 = (1 / sqrt(squared_norm(t1))) * t1;
+    const Vec3d t2 = cross(r.n, t1);
+    const Vec3d g1 = gives(t1), g2 = gives(t2);
+    const double k11 = dot(t1, g1), k22 = dot(t2, g2), k12 = dot(t1, g2), half = 0.5 * (k11 - k22);
+    r.slips = 0.5 * (k11 + k22) + sqrt(half * half + k12 * k12);
+  }
+  TRIBO_HD bool before(Index k, const RigidRow& r) const {
+    const Index other = r.b >= 0 ? r.b : -1 - r.collider;
+    if (kept[0][k] != r.a) return kept[0][k] < r.a;
+    if (kept[1][k] != other) return kept[1][k] < other;
+    return kept[2][k] < r.feature;
+  }
+  TRIBO_HD void remember(RigidRow& r) const {
+    r.normal = 0;
+    r.tangential = Vec3d::zero();
+    Index low = 0, high = kept_count;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (before(middle, r))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == kept_count || kept[0][low] != r.a || kept[1][low] != (r.b >= 0 ? r.b : -1 - r.collider) ||
+        kept[2][low] != r.feature || r.bounce > 0)
+      return;
+    const Vec3d impulse = dt * vector_at(kept_force, low);
+    r.normal = max(dot(impulse, r.n), 0.0);
+    r.tangential = impulse - dot(impulse, r.n) * r.n;
+    r.tangential = part_in_cone(sqrt(squared_norm(r.tangential)), friction_limit(r.friction, r.normal)) * r.tangential;
+  }
+};
+
+struct KeyRow {
+  const RigidRow* row;
+  Index* number;
+  TRIBO_HD void operator()(Index i) const { number[i] = row[i].normal > 0 ? 1 : 0; }
+};
+struct KeepForce {
+  const RigidRow* row;
+  const Index* start;
+  double per_second;
+  FieldView<Index, 3> kept;
+  FieldView<double, 3> force;
+  TRIBO_HD void operator()(Index i) const {
+    const RigidRow& r = row[i];
+    if (!(r.normal > 0)) return;
+    const Index to = start[i];
+    kept[0][to] = r.a;
+    kept[1][to] = r.b >= 0 ? r.b : -1 - r.collider;
+    kept[2][to] = r.feature;
+    for (int k = 0; k < 3; ++k) force[k][to] = per_second * (r.normal * r.n[k] + r.tangential[k]);
+  }
+};
+
+int bits_for(std::uint64_t values) {
+  int bits = 1;
+  while (bits < 64 && (values >> bits) != 0) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
+               const Colliders<double, 3>::View& open, const Array<Index>& open_number, double dt,
+               const RigidState& state, RigidWork& work, RigidContacts& c) {
+  const Reach reach{dt, rules.gravity, rules.rest};
+  const PlacedBody* const body = work.body.data();
+  c.pairs = c.rows = 0;
+  c.search.box.resize_discard(mesh.count);
+  parallel_for(ex, label, mesh.count,
+               PutBodyBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
+  list_near(ex, label, "rigid bodies", mesh.count,
+            MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count}, c.search);
+  Index lonely = 0;
+  if (!open.empty()) {
+    c.beside.resize_discard(mesh.count);
+    parallel_for(ex, label, mesh.count, IsBesideCollider{body, mesh.radius.data(), open, reach, c.beside.data()});
+    lonely = list_marked(ex, label, c.beside, mesh.count, c.lonely);
+  }
+  c.pairs = c.search.near_count + lonely;
+  if (c.pairs == 0) return;
+  const auto all = static_cast<std::uint64_t>(mesh.count);
+  c.key.resize_discard(c.pairs);
+  c.order.resize_discard(c.pairs);
+  parallel_for(ex, label, c.pairs,
+               KeyPair{c.search.near.data(), c.lonely.data(), c.search.near_count, all, c.key.data(), c.order.data()});
+  c.sorter.sort(ex, label, c.key, c.order, c.pairs, bits_for(all * (all + 1) + all));
+  c.pair.resize_discard(c.pairs);
+  c.entry_start.resize_discard(c.pairs + 1);
+  parallel_for(ex, label, c.pairs + 1,
+               MakePair{c.key.data(), all, body, mesh.sample_begin.data(), mesh.sample_end.data(), c.pair.data(),
+                        c.entry_start.data(), c.pairs});
+  const Index entries = exclusive_scan(ex, label, c.entry_start, c.entry_start, c.pairs + 1);
+  if (entries == 0) {
+    c.pairs = 0;
+    return;
+  }
+  const Entries entry{c.pair.data(), c.entry_start.data(), c.pairs, body, mesh.sample_begin.data(),
+                      mesh.sample_end.data()};
+  c.slots.resize_discard(entries + 1);
+  c.slot_start.resize_discard(entries + 1);
+  parallel_for(ex, label, entries + 1,
+               CountSlots{entry, feelers_of(mesh), body, view(mesh.low), view(mesh.high), mesh.round.data(),
+                          mesh.radius.data(), open, reach, entries, c.slots.data()});
+  const Index slots = exclusive_scan(ex, label, c.slots, c.slot_start, entries + 1);
+  c.touch.resize_discard(slots);
+  c.touch_feature.resize_discard(slots);
+  c.chosen.resize_discard(slots);
+  const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
+  parallel_for(ex, label, entries,
+               FindTouches{entry, feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
+                           mesh.radius.data(), c.slot_start.data(), c.slots.data(), c.touch.data(),
+                           c.touch_feature.data()},
+               heavy_grain);
+  c.chosen_start.resize_discard(c.pairs + 1);
+  parallel_for(ex, label, c.pairs + 1,
+               ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body,
+                             c.chosen.data(), c.chosen_start.data(), c.pairs},
+               heavy_grain);
+  c.rows = exclusive_scan(ex, label, c.chosen_start, c.chosen_start, c.pairs + 1);
+  parallel_for(ex, label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
+  c.row.resize_discard(c.rows);
+  parallel_for(ex, label, c.pairs,
+               MakeRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
+                        c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
+                        mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
+                        mesh.colliders, view(state.kept), view(state.kept_force), state.kept_count, rules, dt,
+                        c.row.data()},
+               heavy_grain);
+}
+
+void keep_forces(Exec& ex, RigidContacts& c, double dt, RigidState& state) {
+  state.kept_count = 0;
+  if (c.rows == 0) return;
+  Array<Index>& number = c.kept_place;
+  number.resize_discard(c.rows);
+  parallel_for(ex, label, c.rows, KeyRow{c.row.data(), number.data()});
+  state.kept_count = exclusive_scan(ex, label, number, number, c.rows);
+  state.kept.resize_discard(state.kept_count);
+  state.kept_force.resize_discard(state.kept_count);
+  parallel_for(ex, label, c.rows, KeepForce{c.row.data(), number.data(), 1 / dt, view(state.kept), view(state.kept_force)});
+}
+
+}  // namespace tribo::TRIBO_BACKEND

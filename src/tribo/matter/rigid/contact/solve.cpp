@@ -1,0 +1,267 @@
+#include "tribo/matter/rigid/contact/solve.h"
+
+#include <bit>
+#include <numeric>
+
+#include "tribo/contact/coulomb.h"
+#include "tribo/exec/mark.h"
+
+namespace tribo::TRIBO_BACKEND {
+namespace {
+
+constexpr const char* label = "rigid impulses";
+constexpr Index heavy_grain = 8;
+/// So few ties are done by one team: their work is less than what starting threads costs.
+constexpr Index few_ties = 48;
+constexpr int most_colors = 63;
+
+struct SweepTies {
+  const RigidTie* tie;
+  RigidRow* row;
+  RigidJointRow* joint_row;
+  const Index* joint_count;
+  PlacedBody* body;
+  Shift* shift;
+  SweepMode mode;
+  bool backward;
+
+  TRIBO_HD void one(Index t) const {
+    const RigidTie& own = tie[t];
+    PlacedBody* const a = own.a >= 0 ? body + own.a : nullptr;
+    PlacedBody* const b = own.b >= 0 ? body + own.b : nullptr;
+    Shift* const shift_a = own.a >= 0 ? shift + own.a : nullptr;
+    Shift* const shift_b = own.b >= 0 ? shift + own.b : nullptr;
+    const Index count = own.joint >= 0 ? joint_count[own.joint] : own.count;
+    for (Index k = 0; k < count; ++k) {
+      const Index at = own.first + (backward ? count - 1 - k : k);
+      if (own.joint >= 0) {
+        RigidJointRow& r = joint_row[at];
+        if (mode == SweepMode::begin) {
+          push(a, b, r, r.impulse);
+        } else if (mode == SweepMode::solve) {
+          solve(a, b, r);
+        } else {
+          move(a, b, shift_a, shift_b, r);
+        }
+      } else {
+        RigidRow& r = row[at];
+        if (mode == SweepMode::begin) {
+          push(a, b, r, r.normal * r.n + r.tangential);
+        } else if (mode == SweepMode::solve) {
+          solve(a, b, r);
+        } else {
+          move(a, b, shift_a, shift_b, r);
+        }
+      }
+    }
+  }
+
+ private:
+  // contact
+  TRIBO_HD static void push(PlacedBody* a, PlacedBody* b, const RigidRow& r, const Vec3d& impulse) {
+    if (a->inverse_mass > 0) a->push(r.ra, impulse);
+    if (b != nullptr && b->inverse_mass > 0) b->push(r.rb, -impulse);
+  }
+  TRIBO_HD static Vec3d velocity(const PlacedBody* a, const PlacedBody* b, const RigidRow& r) {
+    const Vec3d v = a->v + cross(a->w, r.ra);
+    return b != nullptr ? v - (b->v + cross(b->w, r.rb)) : v - r.carried;
+  }
+  TRIBO_HD static void solve(PlacedBody* a, PlacedBody* b, RigidRow& r) {
+    Vec3d v = velocity(a, b, r);
+    const double wanted = r.bounce > 0 ? r.bounce : -r.allowed;
+    const double normal = max(r.normal + (wanted - dot(v, r.n)) / r.gives, 0.0);
+    if (normal != r.normal) {
+      push(a, b, r, (normal - r.normal) * r.n);
+      r.normal = normal;
+      v = velocity(a, b, r);
+    }
+    const Vec3d slip = v - dot(v, r.n) * r.n;
+    Vec3d tangential = r.tangential - (1 / r.slips) * slip;
+    tangential = part_in_cone(sqrt(squared_norm(tangential)), friction_limit(r.friction, normal)) * tangential;
+    push(a, b, r, tangential - r.tangential);
+    r.tangential = tangential;
+  }
+  TRIBO_HD static void give(const PlacedBody* body, Shift* to, const Vec3d& arm, const Vec3d& impulse) {
+    if (body == nullptr || !(body->inverse_mass > 0)) return;
+    to->v += body->inverse_mass * impulse;
+    to->w += body->inverse_inertia * cross(arm, impulse);
+  }
+  TRIBO_HD static void move(const PlacedBody* a, const PlacedBody* b, Shift* shift_a, Shift* shift_b, RigidRow& r) {
+    // What has not been too near has nothing to push, but must not be run into.
+    Vec3d v = shift_a->v + cross(shift_a->w, r.ra);
+    if (b != nullptr) v = v - (shift_b->v + cross(shift_b->w, r.rb));
+    const double impulse = max(r.shift + (r.push - dot(v, r.n)) / r.gives, 0.0);
+    const Vec3d more = (impulse - r.shift) * r.n;
+    give(a, shift_a, r.ra, more);
+    give(b, shift_b, r.rb, -more);
+    r.shift = impulse;
+  }
+
+  // joints
+  TRIBO_HD static void push(PlacedBody* a, PlacedBody* b, const RigidJointRow& r, double impulse) {
+    const Vec3d along = impulse * r.direction;
+    if (a != nullptr && a->inverse_mass > 0) {
+      if (r.turns != 0)
+        a->w += a->inverse_inertia * (-along);
+      else
+        a->push(r.ra, -along);
+    }
+    if (b != nullptr && b->inverse_mass > 0) {
+      if (r.turns != 0)
+        b->w += b->inverse_inertia * along;
+      else
+        b->push(r.rb, along);
+    }
+  }
+  TRIBO_HD static double rate(const PlacedBody* a, const PlacedBody* b, const RigidJointRow& r) {
+    Vec3d v = Vec3d::zero();
+    if (b != nullptr) v += r.turns != 0 ? b->w : b->v + cross(b->w, r.rb);
+    if (a != nullptr) v = v - (r.turns != 0 ? a->w : a->v + cross(a->w, r.ra));
+    return dot(v, r.direction);
+  }
+  TRIBO_HD static void solve(PlacedBody* a, PlacedBody* b, RigidJointRow& r) {
+    if (!(r.gives > 0)) return;
+    const double more = (r.target - rate(a, b, r) - r.soft * r.impulse) / (r.gives + r.soft);
+    const double impulse = min(max(r.impulse + more, r.low), r.high);
+    push(a, b, r, impulse - r.impulse);
+    r.impulse = impulse;
+  }
+  TRIBO_HD static void move(const PlacedBody* a, const PlacedBody* b, Shift* shift_a, Shift* shift_b,
+                            RigidJointRow& r) {
+    if (r.soft > 0 || !(r.gives > 0) || r.target != 0 || (r.low != -1e300 && r.high != 1e300)) return;
+    Vec3d v = Vec3d::zero();
+    if (b != nullptr) v += r.turns != 0 ? shift_b->w : shift_b->v + cross(shift_b->w, r.rb);
+    if (a != nullptr) v = v - (r.turns != 0 ? shift_a->w : shift_a->v + cross(shift_a->w, r.ra));
+    const double impulse = min(max(r.shift + (r.push - dot(v, r.direction)) / r.gives, r.low), r.high);
+    const Vec3d more = (impulse - r.shift) * r.direction;
+    r.shift = impulse;
+    if (r.turns != 0) {
+      if (a != nullptr && a->inverse_mass > 0) shift_a->w += a->inverse_inertia * (-more);
+      if (b != nullptr && b->inverse_mass > 0) shift_b->w += b->inverse_inertia * more;
+    } else {
+      give(a, shift_a, r.ra, -more);
+      give(b, shift_b, r.rb, more);
+    }
+  }
+};
+
+/// Ties of a color.
+struct SweepColor {
+  SweepTies ties;
+  Index first;
+  TRIBO_HD void operator()(Index i) const { ties.one(first + i); }
+};
+/// One after the other.
+struct SweepSerial {
+  SweepTies ties;
+  Index first, count;
+  TRIBO_HD void operator()(Index) const {
+    for (Index i = 0; i < count; ++i) ties.one(first + (ties.backward ? count - 1 - i : i));
+  }
+};
+/// All colors, by one team.
+struct SweepAll {
+  SweepTies ties;
+  const Index* start;
+  int colors, sweeps;
+  bool serial_last;
+  struct Scratch {};
+  TRIBO_HD void operator()(const Team& team, Index, Scratch&) const {
+    SweepTies own = ties;
+    for (int s = 0; s < sweeps; ++s) {
+      own.backward = s % 2 == 1;
+      for (int c = 0; c < colors; ++c) {
+        const int color = own.backward ? colors - 1 - c : c;
+        const bool serial = serial_last && color == colors - 1;
+        const Index begin = start[color], end = start[color + 1];
+        if (serial) {
+          if (team.rank() == 0)
+            for (Index i = 0; i < end - begin; ++i) own.one(own.backward ? end - 1 - i : begin + i);
+        } else {
+          for (Index i = begin + team.rank(); i < end; i += Team::size) own.one(i);
+        }
+        team.barrier();
+      }
+    }
+  }
+};
+
+struct MarkTouched {
+  const RigidTie* tie;
+  Index* touched;
+  TRIBO_HD void operator()(Index t) const {
+    if (tie[t].a >= 0) mark_one(touched + tie[t].a);
+    if (tie[t].b >= 0) mark_one(touched + tie[t].b);
+  }
+};
+
+}  // namespace
+
+void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& joints, const RigidContacts& contacts,
+                const RigidWork& work, RigidColors& c) {
+  c.pairs.resize(static_cast<std::size_t>(contacts.pairs));
+  copy_to_host(ex, contacts.pair, c.pairs.data(), contacts.pairs);
+  c.used.assign(static_cast<std::size_t>(mesh.count), 0);
+  c.found.clear();
+  c.color.clear();
+  c.start.assign(2, 0);
+  c.serial_last = false;
+  const auto add = [&](const RigidTie& tie) {
+    const auto moves = [&](Index i) { return i >= 0 && mesh.body[static_cast<std::size_t>(i)].drive < 0; };
+    std::uint64_t taken = 0;
+    for (const Index i : {tie.a, tie.b})
+      if (moves(i)) taken |= c.used[static_cast<std::size_t>(i)];
+    const int color = std::countr_one(taken);
+    if (color < most_colors)
+      for (const Index i : {tie.a, tie.b})
+        if (moves(i)) c.used[static_cast<std::size_t>(i)] |= std::uint64_t{1} << color;
+    c.serial_last = c.serial_last || color == most_colors;
+    c.found.push_back(tie);
+    c.color.push_back(color);
+    const auto place = static_cast<std::size_t>(color) + 2;
+    if (place >= c.start.size()) c.start.resize(place + 1, 0);
+    ++c.start[place];
+  };
+  for (std::size_t j = 0; j < joints.size(); ++j)
+    add({joints[j].a, joints[j].b, static_cast<Index>(j), static_cast<Index>(j) * joint_rows, 0});
+  for (const RigidPair& pair : c.pairs)
+    if (pair.count > 0) add({pair.a, pair.b, -1, pair.first, pair.count});
+  // start[color + 1] is where the next of a color goes, and so in the end where the color ends
+  std::partial_sum(c.start.begin(), c.start.end(), c.start.begin());
+  c.host.resize(c.found.size());
+  for (std::size_t t = 0; t < c.found.size(); ++t)
+    c.host[static_cast<std::size_t>(c.start[static_cast<std::size_t>(c.color[t]) + 1]++)] = c.found[t];
+  c.start.pop_back();
+  copy_to_device(ex, c.host.data(), c.tie, static_cast<Index>(c.host.size()));
+  copy_to_device(ex, c.start.data(), c.device_start, static_cast<Index>(c.start.size()));
+  parallel_for(ex, label, static_cast<Index>(c.host.size()),
+               MarkTouched{c.tie.data(), const_cast<RigidWork&>(work).touched.data()});
+}
+
+void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, RigidContacts& contacts, JointWork& joints,
+                RigidWork& work) {
+  const auto all = static_cast<Index>(c.host.size());
+  if (all == 0) return;
+  const int colors = static_cast<int>(c.start.size()) - 1;
+  SweepTies ties{c.tie.data(), contacts.row.data(), joints.row.data(), joints.count.data(), work.body.data(), work.shift.data(),
+                 mode, false};
+  if (all <= few_ties) {
+    for_each_team<SweepAll::Scratch>(ex, label, 1,
+                                     SweepAll{ties, c.device_start.data(), colors, sweeps, c.serial_last});
+    return;
+  }
+  for (int s = 0; s < sweeps; ++s) {
+    ties.backward = s % 2 == 1;
+    for (int k = 0; k < colors; ++k) {
+      const int color = ties.backward ? colors - 1 - k : k;
+      const Index begin = c.start[static_cast<std::size_t>(color)];
+      const Index count = c.start[static_cast<std::size_t>(color) + 1] - begin;
+      if (c.serial_last && color == colors - 1)
+        parallel_for(ex, label, 1, SweepSerial{ties, begin, count});
+      else
+        parallel_for(ex, label, count, SweepColor{ties, begin}, heavy_grain);
+    }
+  }
+}
+
+}  // namespace tribo::TRIBO_BACKEND

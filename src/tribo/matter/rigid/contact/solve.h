@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/matter/rigid/contact/joints.h"
+#include "tribo/matter/rigid/contact/rows.h"
+
+/// \file
+/// Impulses between rigid bodies, colliders and joints: projected Gauss-Seidel over all rows (experiments_rigid
+/// "Recommended defaults" 4 and 5). Pairs that share no body that moves have one color and are done at once, in any
+/// order; colors follow each other. So results have the same bytes for any number of threads.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Rows of a pair or a joint, done one after the other.
+struct RigidTie {
+  Index a, b;   ///< bodies; -1: none that moves
+  Index joint;  ///< or -1
+  Index first, count;
+};
+
+struct RigidColors {
+  std::vector<RigidTie> host, found;
+  std::vector<Index> color;  ///< of what was found
+  std::vector<Index> start;  ///< of each color in `tie`, and the end of the last
+  std::vector<std::uint64_t> used;
+  std::vector<RigidPair> pairs;
+  Array<RigidTie> tie;  ///< by color
+  Array<Index> device_start;
+  bool serial_last = false;  ///< the last color is of those that found no other: one after the other
+
+  std::size_t bytes() const { return tie.bytes() + device_start.bytes(); }
+};
+
+/// Puts ties of joints and pairs into colors, in their order.
+void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& joints, const RigidContacts& contacts,
+                const RigidWork& work, RigidColors& colors);
+
+enum class SweepMode : int {
+  begin,  ///< gives bodies the impulses that rows begin with
+  solve,  ///< changes impulses until rows have what they want
+  shift   ///< the same for places alone
+};
+
+/// `sweeps` times all rows, in turns forward and backward.
+void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, RigidContacts& contacts,
+                JointWork& joints, RigidWork& work);
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "tribo/core/object_sums.h"
+#include "tribo/matter/rigid/stages/state.h"
+
+/// \file
+/// Rigid bodies by themselves: where they are in a step, and how they move on.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Where a body that follows keyframes is, and what takes it to its next place.
+struct DrivenBody {
+  Index body;
+  Vec3d x, v, w;
+  Quaternion<double> q;
+};
+
+/// Velocities that impulses between bodies that are too near each other want, in places alone.
+struct Shift {
+  Vec3d v, w;
+};
+
+/// Scratch memory.
+struct RigidWork {
+  Array<PlacedBody> body;
+  Array<Shift> shift;     ///< only moves; see solve.h
+  Array<Index> touched;   ///< 1: something acts on it beside gravity
+  Array<DrivenBody> driven;
+  std::vector<DrivenBody> driven_host;
+
+  std::size_t bytes() const { return body.bytes() + shift.bytes() + touched.bytes() + driven.bytes(); }
+};
+
+void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
+
+/// Bodies where they begin, with the velocities that they would have at the end of a step if nothing touched them.
+void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
+                  RigidWork& work);
+
+/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
+/// of the step.
+void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work);
+
+/// Largest speed of a point of a body, and turn of one in a second.
+struct RigidSpeeds {
+  double speed = 0;  ///< [m/s]
+  double spin = 0;   ///< [rad/s]
+  double thin = 0;   ///< largest |v| + |w| r over the thickness of a body [1/s]
+};
+RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state);
+
+/// By body of objects.
+std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, const RigidState& state);
+
+/// First body that is no longer finite, or no_index.
+Index bad_body(Exec& ex, const RigidState& state);
+
+}  // namespace tribo::TRIBO_BACKEND

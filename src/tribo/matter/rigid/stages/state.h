@@ -1,0 +1,65 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/matter/rigid/stages/bodies.h"
+
+/// \file
+/// Rigid bodies and their joints on the device. What changes is in RigidState, which a checkpoint holds; what is computed
+/// once from the seed is in RigidMesh.
+
+namespace tribo::TRIBO_BACKEND {
+
+/// What a joint needs at most: what it holds, and of the coordinate it leaves free a limit, friction and a motor.
+inline constexpr int joint_rows = 9;
+
+/// Bodies in the order of the seed.
+struct RigidState {
+  Field<double, 3> x;  ///< centers of mass [m]
+  Field<double, 4> q;  ///< body to world, a unit quaternion (real part first)
+  Field<double, 3> v;  ///< of the centers [m/s]
+  Field<double, 3> L;  ///< angular momentum about the center [kg m^2/s]
+  Index count = 0;
+
+  /// What held contacts in the last step, by rising bodies and features: where the next one begins [N].
+  Field<Index, 3> kept;  ///< body, the other one (or -1 - collider), and RigidRow::feature
+  Field<double, 3> kept_force;
+  Index kept_count = 0;
+
+  Field<double, joint_rows> joint_force;  ///< [N], [N m]
+  Field<double, 1> joint_value;           ///< of the coordinate that is free, whole turns included [m], [rad]
+  Index joints = 0;
+
+  double speed = 0;  ///< largest of a point of a body [m/s]
+};
+
+struct RigidMesh {
+  Index count = 0, joints = 0, groups = 0, colliders = 0;
+  std::vector<RigidBody> body;  ///< on the host
+  std::vector<RigidForm> form;
+  std::vector<Motion> drives;
+  std::vector<std::string> joint_names;
+  std::vector<Index> driven;  ///< bodies that follow keyframes
+  RigidShapes shapes;
+  // by body
+  Array<double> inverse_mass, mass;
+  Field<double, 6> inertia, inverse_inertia;  ///< in the body's frame, in the order of Sym
+  Array<Index> form_of, group;
+  // by form
+  Field<double, 3> low, high;  ///< bounds in the body's frame [m]
+  Array<double> thickness, restitution;
+  Array<Index> sample_begin, sample_end, round;
+  Array<double> radius;
+  // by sample
+  Field<double, 3> sample_x, sample_n;
+  Array<double> sample_radius, sample_ring;
+  Array<Index> sample_feeler;
+  // tables
+  Array<double> friction;           ///< [group * groups + group]
+  Array<double> collider_friction;  ///< [group * colliders + collider]
+  Array<double> particle_friction, strand_friction;  ///< by group
+  Array<double> solid_friction;     ///< [group * solids + solid]
+  Index solids = 0;
+};
+
+}  // namespace tribo::TRIBO_BACKEND

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <vector>
+
+#include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/solve.h"
+
+namespace tribo::TRIBO_BACKEND {
+
+/// Rigid bodies and their joints (Han 2019, sec. 6; theory F), with contact by signed distance and impulses. They are in
+/// double whatever Real is.
+template <class Real>
+class RigidSystem final : public System<Real, 3> {
+ public:
+  using View = typename System<Real, 3>::View;
+
+  RigidMesh mesh;
+  RigidState state;
+  RigidWork work;
+  RigidContacts contacts;
+  RigidJoints joints;
+  JointWork joint_work;
+  RigidColors colors;
+
+  RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
+  void load(const Seeds& seeds) override;
+  bool empty() const override { return mesh.count == 0; }
+
+  void each_saved(StateList& list) override;
+  void loaded() override;
+
+  void bound(const Surroundings& around, StepBound& step) const override;
+  ImplicitReport predict(const StepTry& attempt) override;
+  bool collide(const StepTry& attempt, const View& colliders) override;
+  void finish(const StepTry& attempt, StepReport& report) override;
+
+  double speed() const override { return state.speed; }
+  double expected_speed() override { return state.speed; }
+  void measure(std::vector<ObjectSums>& objects) override;
+  void show(const EngineOptions& options, Frame& frame) const override;
+  void count(EngineCounts& counts) const override;
+  std::string complaint() const override;
+  std::size_t bytes() const override;
+
+ private:
+  using System<Real, 3>::ex_;
+  using System<Real, 3>::model_;
+
+  double driven_speed(double time, double dt) const;
+  void evaluate();
+  /// Finds what touches, once a try.
+  void touch(const StepTry& attempt);
+
+  RigidContactRules rules_;
+  std::vector<JointTie> ties_;
+  std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
+  Array<Index> open_number_;              ///< theirs in the scene
+  Colliders<double, 3> open_;
+  RigidSpeeds speeds_;
+  Index bad_ = no_index;
+  bool touched_ = false;
+};
+
+}  // namespace tribo::TRIBO_BACKEND
