@@ -181,7 +181,8 @@ std::vector<ObjectSums> measure_objects(Exec& ex, const Model& model, const Cons
   std::vector<ObjectSums> sums(model.objects.size());
   for (const ObjectPart& part : parts) sums[static_cast<std::size_t>(part.object)].add(part.sums);
   for (std::size_t o = 0; o < sums.size(); ++o) {
-    sums[o].elastic /= constants.densities[static_cast<std::size_t>(model.objects[o].material)];
+    if (const int material = model.objects[o].material; material >= 0)
+      sums[o].elastic /= constants.densities[static_cast<std::size_t>(material)];
     sums[o].gravity -= dot(model.gravity, sums[o].mass_position);
   }
   return sums;

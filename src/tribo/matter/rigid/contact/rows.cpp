@@ -215,6 +215,36 @@ struct DeepestOf {
     return true;
   }
 };
+/// What held contacts in the last step.
+struct KeptForces {
+  FieldView<const Index, 4> kept;
+  Index count;
+
+  /// Of two, by a feeler, with a collider or none: its place in the list, or -1. Walls of a corner come and go: that of
+  /// the same collider counts.
+  TRIBO_HD Index find(Index a, Index b, Index number, Index collider) const {
+    const Index first = number * walls_each;
+    Index low = 0, high = count;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (before(middle, a, b, first))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (; low < count && before(low, a, b, first + walls_each); ++low)
+      if (kept[3][low] == collider) return low;
+    return -1;
+  }
+
+ private:
+  TRIBO_HD bool before(Index k, Index a, Index b, Index feature) const {
+    if (kept[0][k] != a) return kept[0][k] < a;
+    if (kept[1][k] != b) return kept[1][k] < b;
+    return kept[2][k] < feature;
+  }
+};
+
 /// Which surfaces a point of a round face's edge feels for: those that the face lies on to a degree.
 constexpr double lies_on = 0.9998;
 
@@ -226,7 +256,8 @@ struct FindTouches {
   Colliders<double, 3>::View open;
   const Index* open_number;
   Reach reach;
-  const double *radius;
+  const double* radius;
+  KeptForces kept;
   const Index* slot_start;
   const Index* slots;
   RigidTouch* touch;
@@ -251,6 +282,8 @@ struct FindTouches {
       feel_open(own, deepest, kind, n_own, to);
     else
       feel_body(own, bodies.body[entry.second ? pair.a : pair.b], entry.second, deepest, kind, n_own, *to);
+    for (Index k = 0; k < slots[e]; ++k)
+      to[k].kept = to[k].collider == -2 ? -1 : kept.find(pair.a, pair.b, entry.number, to[k].collider);
   }
 
   /// Whether a feeler is about a surface.
@@ -276,7 +309,7 @@ struct FindTouches {
     const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
     if (!(gap < reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
     const Vec3d middle = skin - (0.5 * gap) * surface.normal;
-    to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0};
+    to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
   }
 
   TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, Feeler kind, const Vec3d& n_own,
@@ -289,7 +322,7 @@ struct FindTouches {
       const Vec3d skin = at - deepest.radius * contact.normal;
       if (!(gap < reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
       to[found++] = {contact.normal, skin - (0.5 * gap) * contact.normal, gap, contact.velocity,
-                     open_number[contact.collider], contact.friction, static_cast<Index>(contact.boundary)};
+                     open_number[contact.collider], contact.friction, static_cast<Index>(contact.boundary), -1};
     };
     if (!deepest.is_ring) {
       open.each_contact(deepest.center, ahead + deepest.radius,
@@ -307,11 +340,15 @@ struct FindTouches {
 };
 
 /// Of what two bodies touch with, the ends in some directions and the deepest: a flat contact is carried by its corners.
+/// Of corners that meet corners both feel, as far out; who has held before goes on, or forces would wander between them
+/// and stacks never come to rest.
 struct ChooseTouches {
   const RigidPair* pair;
   const Index *entry_start, *slot_start;
   const RigidTouch* touch;
   const PlacedBody* body;
+  const double* radius;
+  double rest;
   Index* chosen;
   Index* count;
   Index pairs;
@@ -322,16 +359,23 @@ struct ChooseTouches {
     const Index begin = slot_start[entry_start[p]], end = slot_start[entry_start[p + 1]];
     for (Index k = begin; k < end; ++k) chosen[k] = touch[k].collider == -2 ? -1 : 0;  // -1: not asked again
     const Mat<double, 3>& frame = body[pair[p].a].rotation;
+    const double near_enough = 0.05 * radius[body[pair[p].a].form];
     Index rows = 0;
     for (int f = 0; f < facets; ++f) {
       Index deepest = -1;
-      for (Index k = begin; k < end; ++k)
-        if (chosen[k] == 0 && (deepest < 0 || touch[k].gap < touch[deepest].gap)) deepest = k;
+      double least = 1e300;
+      for (Index k = begin; k < end; ++k) {
+        if (chosen[k] != 0) continue;
+        const double gap = touch[k].gap - (touch[k].kept >= 0 ? 0.5 * rest : 0);
+        if (!(gap < least)) continue;
+        least = gap;
+        deepest = k;
+      }
       if (deepest < 0) break;
       const Vec3d n = touch[deepest].n;
       const Index wall = touch[deepest].collider;
       const auto belongs = [&](Index k) {
-        return chosen[k] >= 0 && touch[k].collider == wall && dot(touch[k].n, n) > same_way;
+        return chosen[k] == 0 && touch[k].collider == wall && dot(touch[k].n, n) > same_way;
       };
       Index end_at[ends];
       for (int d = 0; d < ends; ++d) {
@@ -340,7 +384,7 @@ struct ChooseTouches {
         end_at[d] = deepest;
         for (Index k = begin; k < end; ++k) {
           if (!belongs(k)) continue;
-          const double far = dot(direction, touch[k].at - touch[deepest].at);
+          const double far = dot(direction, touch[k].at) + (touch[k].kept >= 0 ? near_enough : 0);
           if (far > best) {
             best = far;
             end_at[d] = k;
@@ -393,9 +437,7 @@ struct MakeRows {
   const double* restitution;
   const double *friction, *collider_friction;
   Index groups, colliders;
-  FieldView<const Index, 3> kept;
   FieldView<const double, 3> kept_force;
-  Index kept_count;
   RigidContactRules rules;
   double dt;
   RigidRow* row;
@@ -441,7 +483,7 @@ struct MakeRows {
       r.bounce = back > 0 ? sqrt(back) : 0;
       r.allowed = 0;
     }
-    remember(r);
+    remember(r, found.kept);
     r.shift = 0;
     return r;
   }
@@ -468,30 +510,16 @@ struct MakeRows {
     const double k11 = dot(t1, g1), k22 = dot(t2, g2), k12 = dot(t1, g2), half = 0.5 * (k11 - k22);
     r.slips = 0.5 * (k11 + k22) + sqrt(half * half + k12 * k12);
   }
-  TRIBO_HD bool before(Index k, const RigidRow& r) const {
-    const Index other = r.b >= 0 ? r.b : -1 - r.collider;
-    if (kept[0][k] != r.a) return kept[0][k] < r.a;
-    if (kept[1][k] != other) return kept[1][k] < other;
-    return kept[2][k] < r.feature;
-  }
-  TRIBO_HD void remember(RigidRow& r) const {
+  TRIBO_HD void remember(RigidRow& r, Index kept) const {
     r.normal = 0;
     r.tangential = Vec3d::zero();
-    Index low = 0, high = kept_count;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      if (before(middle, r))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    if (low == kept_count || kept[0][low] != r.a || kept[1][low] != (r.b >= 0 ? r.b : -1 - r.collider) ||
-        kept[2][low] != r.feature || r.bounce > 0)
-      return;
-    const Vec3d impulse = dt * vector_at(kept_force, low);
-    r.normal = max(dot(impulse, r.n), 0.0);
-    r.tangential = impulse - dot(impulse, r.n) * r.n;
-    r.tangential = part_in_cone(sqrt(squared_norm(r.tangential)), friction_limit(r.friction, r.normal)) * r.tangential;
+    if (kept < 0 || r.bounce > 0) return;
+    const Vec3d impulse = dt * vector_at(kept_force, kept);
+    const double normal = dot(impulse, r.n);
+    if (!(normal > 0)) return;
+    r.normal = normal;
+    r.tangential = impulse - normal * r.n;
+    r.tangential = part_in_cone(sqrt(squared_norm(r.tangential)), friction_limit(r.friction, normal)) * r.tangential;
   }
 };
 
@@ -504,15 +532,16 @@ struct KeepForce {
   const RigidRow* row;
   const Index* start;
   double per_second;
-  FieldView<Index, 3> kept;
+  FieldView<Index, 4> kept;
   FieldView<double, 3> force;
   TRIBO_HD void operator()(Index i) const {
     const RigidRow& r = row[i];
     if (!(r.normal > 0)) return;
     const Index to = start[i];
     kept[0][to] = r.a;
-    kept[1][to] = r.b >= 0 ? r.b : -1 - r.collider;
+    kept[1][to] = r.b;
     kept[2][to] = r.feature;
+    kept[3][to] = r.collider;
     for (int k = 0; k < 3; ++k) force[k][to] = per_second * (r.normal * r.n[k] + r.tangential[k]);
   }
 };
@@ -574,13 +603,13 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   parallel_for(ex, label, entries,
                FindTouches{entry, feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
-                           mesh.radius.data(), c.slot_start.data(), c.slots.data(), c.touch.data(),
-                           c.touch_feature.data()},
+                           mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
+                           c.slots.data(), c.touch.data(), c.touch_feature.data()},
                heavy_grain);
   c.chosen_start.resize_discard(c.pairs + 1);
   parallel_for(ex, label, c.pairs + 1,
                ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body,
-                             c.chosen.data(), c.chosen_start.data(), c.pairs},
+                             mesh.radius.data(), rules.rest, c.chosen.data(), c.chosen_start.data(), c.pairs},
                heavy_grain);
   c.rows = exclusive_scan(ex, label, c.chosen_start, c.chosen_start, c.pairs + 1);
   parallel_for(ex, label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
@@ -589,7 +618,7 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
                MakeRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
                         c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
                         mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
-                        mesh.colliders, view(state.kept), view(state.kept_force), state.kept_count, rules, dt,
+                        mesh.colliders, view(state.kept_force), rules, dt,
                         c.row.data()},
                heavy_grain);
 }

@@ -52,6 +52,7 @@ struct RigidTouch {
   Index collider;  ///< -1: a body; -2: nothing
   double friction;
   Index boundary;
+  Index kept;  ///< place of what held it in the last step, or -1
 };
 
 /// Scratch memory.

@@ -22,7 +22,7 @@ struct RigidState {
   Index count = 0;
 
   /// What held contacts in the last step, by rising bodies and features: where the next one begins [N].
-  Field<Index, 3> kept;  ///< body, the other one (or -1 - collider), and RigidRow::feature
+  Field<Index, 4> kept;  ///< RigidRow's a, b, feature and collider
   Field<double, 3> kept_force;
   Index kept_count = 0;
 

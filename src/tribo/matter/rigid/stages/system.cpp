@@ -12,6 +12,10 @@ namespace {
 /// Sweeps over all rows (experiments_rigid, recommended default 4), and for places alone.
 constexpr int sweeps = 20, shift_sweeps = 10;
 
+double radius_of(const RigidSeed& seed, std::int32_t body) {
+  return seed.forms[static_cast<std::size_t>(seed.bodies[static_cast<std::size_t>(body)].form)].radius;
+}
+
 }  // namespace
 
 template <class Real>
@@ -28,6 +32,9 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
     ties_.back().a = joint.a;
     ties_.back().b = joint.b;
     mesh.joint_names.push_back(joint.name);
+    for (const std::int32_t i : {joint.a, joint.b})
+      if (i >= 0 && joint.rule.motor == JointRule<double>::Motor::speed)
+        motor_speed_ = std::max(motor_speed_, std::abs(joint.rule.target) * std::max(1.0, radius_of(seed, i)));
     if (!joint.touch && joint.a >= 0 && joint.b >= 0) apart.push_back(std::minmax(joint.a, joint.b));
   }
   std::sort(apart.begin(), apart.end());
@@ -147,6 +154,18 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   keep_joint_forces(ex_, mesh, attempt.dt, joint_work, state);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
   evaluate();
+}
+
+/// By what it begins with, by falling over, and by keyframes and motors.
+template <class Real>
+double RigidSystem<Real>::expected_speed() {
+  double fastest = state.speed;
+  for (const RigidForm& form : mesh.form) fastest = std::max(fastest, std::sqrt(2 * this->gravity() * form.radius));
+  for (const RigidBody& body : mesh.body)
+    if (body.drive >= 0)
+      fastest = std::max(fastest, mesh.drives[static_cast<std::size_t>(body.drive)].max_speed(
+                                      mesh.form[static_cast<std::size_t>(body.form)].radius));
+  return std::max(fastest, motor_speed_);
 }
 
 template <class Real>

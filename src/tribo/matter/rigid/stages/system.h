@@ -35,7 +35,7 @@ class RigidSystem final : public System<Real, 3> {
   void finish(const StepTry& attempt, StepReport& report) override;
 
   double speed() const override { return state.speed; }
-  double expected_speed() override { return state.speed; }
+  double expected_speed() override;
   void measure(std::vector<ObjectSums>& objects) override;
   void show(const EngineOptions& options, Frame& frame) const override;
   void count(EngineCounts& counts) const override;
@@ -59,6 +59,7 @@ class RigidSystem final : public System<Real, 3> {
   RigidSpeeds speeds_;
   Index bad_ = no_index;
   bool touched_ = false;
+  double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
 
 }  // namespace tribo::TRIBO_BACKEND
