@@ -23,6 +23,7 @@ struct RigidJointRow {
   double low, high;  ///< of the impulse
   double push;       ///< rate that brings back what is off
   double impulse, shift;
+  double before, way;  ///< as in RigidRow
 };
 
 /// Where a joint is fixed.
@@ -105,8 +106,8 @@ struct JointWork {
 void make_joint_rows(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, double dt, const RigidState& state,
                      const RigidWork& work, JointWork& rows);
 
-/// What joints held, and how far they have turned, for the next step. After the move, with bodies placed anew, or at the
-/// start.
+/// What joints held, and how far they have turned, for the next step. After the move, with bodies placed anew, or at
+/// the start.
 void keep_joint_forces(Exec& ex, const RigidMesh& mesh, double dt, const JointWork& rows, RigidState& state);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -42,8 +42,12 @@ enum class SweepMode : int {
   shift   ///< the same for places alone
 };
 
-/// `sweeps` times all rows, in turns forward and backward.
-void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, RigidContacts& contacts,
+/// Gives bodies the impulses that rows begin with.
+void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, JointWork& joints, RigidWork& work);
+
+/// All rows, forward and backward, `sweeps` times or until that changes no more than `enough`, twice the energy of the
+/// change [J].
+void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -86,8 +86,8 @@ struct MoveBody {
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
     if (!(one.inverse_mass > 0)) return;
-    // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows the
-    // velocity at the end of the step alone.
+    // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows
+    // the velocity at the end of the step alone.
     Vec3d way = dt * (one.v + shift[i].v);
     if (touched[i] == 0) way += (-0.5 * dt * dt) * gravity;
     put(x, i, one.x + way);
@@ -218,6 +218,7 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
+  send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -256,22 +257,21 @@ void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double 
   const auto driven = static_cast<Index>(work.driven_host.size());
   copy_to_device(ex, work.driven_host.data(), work.driven, driven);
   parallel_for(ex, label, driven, PutDriven{work.driven.data(), view(state.x), view(state.v), view(state.q)});
-  parallel_for(ex, label, mesh.count,
-               PlaceBody{view(std::as_const(state.x)), view(std::as_const(state.v)), view(std::as_const(state.L)),
-                         view(std::as_const(state.q)), mesh.inverse_mass.data(), view(mesh.inverse_inertia),
-                         mesh.form_of.data(), mesh.group.data(), dt * gravity, work.body.data(), work.shift.data(),
-                         work.touched.data()},
-               body_grain);
+  parallel_for(
+      ex, label, mesh.count,
+      PlaceBody{view(std::as_const(state.x)), view(std::as_const(state.v)), view(std::as_const(state.L)),
+                view(std::as_const(state.q)), mesh.inverse_mass.data(), view(mesh.inverse_inertia), mesh.form_of.data(),
+                mesh.group.data(), dt * gravity, work.body.data(), work.shift.data(), work.touched.data()},
+      body_grain);
   parallel_for(ex, label, driven, TurnDriven{work.driven.data(), work.body.data()});
 }
 
-void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,
-                 RigidWork& work) {
-  parallel_for(ex, label, mesh.count,
-               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia),
-                        view(mesh.inverse_inertia), gravity, dt, view(state.x), view(state.v), view(state.L),
-                        view(state.q)},
-               body_grain);
+void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work) {
+  parallel_for(
+      ex, label, mesh.count,
+      MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia), view(mesh.inverse_inertia),
+               gravity, dt, view(state.x), view(state.v), view(state.L), view(state.q)},
+      body_grain);
 }
 
 RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) {
@@ -281,8 +281,7 @@ RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) 
                 FasterOf{});
 }
 
-std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity,
-                                       const RigidState& state) {
+std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, const RigidState& state) {
   const auto column = [&](const Array<double>& from) {
     std::vector<double> to(static_cast<std::size_t>(mesh.count));
     copy_to_host(ex, from, to.data(), mesh.count);

@@ -23,12 +23,15 @@ struct Shift {
 /// Scratch memory.
 struct RigidWork {
   Array<PlacedBody> body;
-  Array<Shift> shift;     ///< only moves; see solve.h
-  Array<Index> touched;   ///< 1: something acts on it beside gravity
+  Array<Shift> shift;        ///< only moves; see solve.h
+  Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.h
+  Array<Index> touched;      ///< 1: something acts on it beside gravity
   Array<DrivenBody> driven;
   std::vector<DrivenBody> driven_host;
 
-  std::size_t bytes() const { return body.bytes() + shift.bytes() + touched.bytes() + driven.bytes(); }
+  std::size_t bytes() const {
+    return body.bytes() + shift.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
+  }
 };
 
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
@@ -37,8 +40,8 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
 void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
                   RigidWork& work);
 
-/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
-/// of the step.
+/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the
+/// middle of the step.
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work);
 
 /// Largest speed of a point of a body, and turn of one in a second.

@@ -7,8 +7,8 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Rigid bodies and their joints (Han 2019, sec. 6; theory F), with contact by signed distance and impulses. They are in
-/// double whatever Real is.
+/// Rigid bodies and their joints (Han 2019, sec. 6; theory F), with contact by signed distance and impulses. They are
+/// in double whatever Real is.
 template <class Real>
 class RigidSystem final : public System<Real, 3> {
  public:
@@ -48,6 +48,7 @@ class RigidSystem final : public System<Real, 3> {
 
   double driven_speed(double time, double dt) const;
   void evaluate();
+  double small_change(double dt) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
 
@@ -58,6 +59,7 @@ class RigidSystem final : public System<Real, 3> {
   Colliders<double, 3> open_;
   RigidSpeeds speeds_;
   Index bad_ = no_index;
+  double moving_mass_ = 0;  ///< [kg]
   bool touched_ = false;
   double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
