@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/rigid/contact/solve.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -50,9 +51,10 @@ class RigidSystem final : public System<Real, 3> {
   void evaluate();
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
+  /// Impulses between bodies and by joints.
+  void settle(double dt);
 
   RigidContactRules rules_;
-  std::vector<JointTie> ties_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
   Array<Index> open_number_;              ///< theirs in the scene
   Colliders<double, 3> open_;
