@@ -87,9 +87,14 @@ struct MoveBody {
   FieldView<double, 4> q;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
-    if (!(one.inverse_mass > 0)) return;
-    // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows
-    // the velocity at the end of the step alone.
+    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
+    if (!(one.inverse_mass > 0)) {  // by keyframes; they are looked at anew where the next step begins
+      put(x, i, one.x + dt * one.v);
+      put(q, i, turned_by(from, dt * one.w));
+      return;
+    }
+    // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows the
+    // velocity at the end of the step alone.
     Vec3d way = dt * (one.v + shift[i].v);
     if (touched[i] == 0) way += (-0.5 * dt * dt) * gravity;
     put(x, i, one.x + way);
@@ -99,15 +104,8 @@ struct MoveBody {
     // Without torque L keeps its bits.
     const Vec3d now = before + carried(one.rotation, tensor_at(inertia, i)) * (one.w - w0);
     put(L, i, now);
-    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
     const Sym<double, 3> inverse = tensor_at(inverse_inertia, i);
-    Vec3d middle = one.w;
-    for (int k = 0; k < 8; ++k) {
-      const Vec3d next = carried(rotation_of(turned_by(from, (0.5 * dt) * middle)), inverse) * now;
-      const double change = squared_norm(next - middle);
-      middle = next;
-      if (!(change > 1e-32 * squared_norm(middle))) break;
-    }
+    const Vec3d middle = middle_spin(from, inverse, now, one.w, dt);
     put(q, i, turned_by(from, dt * (middle + shift[i].w)));
   }
 };

@@ -34,6 +34,20 @@ struct RigidWork {
   }
 };
 
+/// Angular velocity in the middle of a step that begins with the orientation `from` and the angular momentum L, by which the
+/// body turns in it (theory F.5): implicit midpoint. `inverse`: of the inertia, in the body's frame.
+TRIBO_HD Vec3d middle_spin(const Quaternion<double>& from, const Sym<double, 3>& inverse, const Vec3d& L,
+                           const Vec3d& begin, double dt) {
+  Vec3d middle = begin;
+  for (int k = 0; k < 8; ++k) {
+    const Vec3d next = carried(rotation_of(turned_by(from, (0.5 * dt) * middle)), inverse) * L;
+    const double change = squared_norm(next - middle);
+    middle = next;
+    if (!(change > 1e-32 * squared_norm(middle))) break;
+  }
+  return middle;
+}
+
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
 
 /// Those that follow keyframes where these say, with the velocities that take them to where they are after dt.

@@ -10,8 +10,8 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// What a joint needs at most: what it holds, and of the coordinate it leaves free a limit, friction and a motor.
-inline constexpr int joint_rows = 9;
+/// What a joint needs at most: what it holds, and the coordinate it leaves free.
+inline constexpr int joint_rows = 6;
 
 /// Bodies in the order of the seed.
 struct RigidState {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/rigid/contact/solve.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -57,10 +58,11 @@ class RigidSystem final : public System<Real, 3> {
   double small_change(double dt) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
+  /// Impulses between bodies and by joints.
+  void settle(double dt);
 
   std::vector<RigidSkin> skins_;  ///< by form
   RigidContactRules rules_;
-  std::vector<JointTie> ties_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
   Array<Index> open_number_;              ///< theirs in the scene
   Colliders<double, 3> open_;
