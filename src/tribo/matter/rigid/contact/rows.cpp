@@ -133,68 +133,73 @@ struct MakePair {
   TRIBO_HD Index feelers(Index i) const { return sample_end[body[i].form] - sample_begin[body[i].form]; }
 };
 
-/// A feeler of a pair.
-struct Entry {
-  Index pair;
-  bool second;   ///< of b
-  Index sample;  ///< number of all
-  Index number;  ///< in the pair
+/// The feelers of one body of a pair.
+struct PairSide {
+  const PlacedBody *own, *other;  ///< other null: colliders
+  bool second;                    ///< of b
+  Index first, count;             ///< samples
+  Index number;                   ///< of the first, in the pair
 };
-struct Entries {
+struct PairSides {
   const RigidPair* pair;
-  const Index* start;
-  Index pairs;
+  const Index* start;  ///< of a pair's feelers among those of all
   const PlacedBody* body;
   const Index *sample_begin, *sample_end;
 
-  TRIBO_HD Entry operator()(Index e) const {
-    Index low = 0, high = pairs;
-    while (low + 1 < high) {
-      const Index middle = low + (high - low) / 2;
-      (start[middle] <= e ? low : high) = middle;
-    }
-    const Index number = e - start[low];
-    const Index form_a = body[pair[low].a].form, of_a = sample_end[form_a] - sample_begin[form_a];
-    if (number < of_a) return {low, false, sample_begin[form_a] + number, number};
-    return {low, true, sample_begin[body[pair[low].b].form] + number - of_a, number};
+  /// visit(side, sample, its number in the pair) for what a member of a team has to do.
+  template <class Visit>
+  TRIBO_HD void each(const Team& team, Index p, const Visit& visit) const {
+    const RigidPair& two = pair[p];
+    const PlacedBody *const a = body + two.a, *const b = two.b >= 0 ? body + two.b : nullptr;
+    const Index of_a = sample_end[a->form] - sample_begin[a->form];
+    const PairSide first{a, b, false, sample_begin[a->form], of_a, 0};
+    for (Index i = team.rank(); i < of_a; i += Team::size) visit(first, first.first + i, i);
+    if (b == nullptr) return;
+    const Index of_b = sample_end[b->form] - sample_begin[b->form];
+    const PairSide second{b, a, true, sample_begin[b->form], of_b, of_a};
+    for (Index i = team.rank(); i < of_b; i += Team::size) visit(second, second.first + i, of_a + i);
   }
 };
 
 /// Feels for what is near, by bounds alone: how many touches there may be.
 struct CountSlots {
-  Entries entries;
+  PairSides sides;
   Feelers feelers;
-  const PlacedBody* body;
   FieldView<const double, 3> low, high;
   const Index* round;
   const double* radius;
   Colliders<double, 3>::View open;
   Reach reach;
-  Index count;
+  Index pairs;
   Index* slots;
-  TRIBO_HD void operator()(Index e) const {
-    slots[e] = 0;
-    if (e == count) return;
-    const Entry entry = entries(e);
-    const RigidPair& pair = entries.pair[entry.pair];
-    const PlacedBody& own = body[entry.second ? pair.b : pair.a];
-    const auto kind = static_cast<Feeler>(feelers.kind[entry.sample]);
-    // Flat faces that touch have corners or edges there, and all else has feelers of its own.
-    if (kind == Feeler::face) return;
-    const Vec3d at = own.x + own.rotation * vector_at(feelers.x, entry.sample);
-    const double size = feelers.radius[entry.sample] + feelers.ring[entry.sample];
-    if (pair.b < 0) {
-      if (open.meets(at, size + reach.of(fastest_of(own, radius[own.form])))) slots[e] = walls_each;
-      return;
-    }
-    const PlacedBody& other = body[entry.second ? pair.a : pair.b];
-    if (round[other.form] != 0 && kind != Feeler::ball) return;
-    const double more = size + reach.of(fastest_of(own, radius[own.form]) + fastest_of(other, radius[other.form]));
-    const Vec3d local = transpose(other.rotation) * (at - other.x);
-    bool is_near = true;
-    for (int k = 0; k < 3; ++k)
-      is_near = is_near && local[k] >= low[k][other.form] - more && local[k] <= high[k][other.form] + more;
-    slots[e] = is_near ? 1 : 0;
+  struct Scratch {};
+  TRIBO_HD void operator()(const Team& team, Index p, Scratch&) const {
+    Index* const to = slots + sides.start[p];
+    if (p + 1 == pairs && team.rank() == 0) slots[sides.start[pairs]] = 0;
+    const RigidPair& two = sides.pair[p];
+    const PlacedBody& a = sides.body[two.a];
+    double fastest = fastest_of(a, radius[a.form]);
+    if (two.b >= 0) fastest += fastest_of(sides.body[two.b], radius[sides.body[two.b].form]);
+    const double way = reach.of(fastest);
+    sides.each(team, p, [&](const PairSide& side, Index sample, Index number) {
+      to[number] = 0;
+      const auto kind = static_cast<Feeler>(feelers.kind[sample]);
+      // Flat faces that touch have corners or edges there, and all else has feelers of its own.
+      if (kind == Feeler::face) return;
+      const Vec3d at = side.own->x + side.own->rotation * vector_at(feelers.x, sample);
+      const double more = feelers.radius[sample] + feelers.ring[sample] + way;
+      if (side.other == nullptr) {
+        if (open.meets(at, more)) to[number] = walls_each;
+        return;
+      }
+      const Index form = side.other->form;
+      if (round[form] != 0 && kind != Feeler::ball) return;
+      const Vec3d local = transpose(side.other->rotation) * (at - side.other->x);
+      bool is_near = true;
+      for (int k = 0; k < 3; ++k)
+        is_near = is_near && local[k] >= low[k][form] - more && local[k] <= high[k][form] + more;
+      to[number] = is_near ? 1 : 0;
+    });
   }
 };
 
@@ -260,7 +265,7 @@ struct KeptForces {
 constexpr double lies_on = 0.9998;
 
 struct FindTouches {
-  Entries entries;
+  PairSides sides;
   Feelers feelers;
   RigidView bodies;
   const double* thickness;
@@ -274,28 +279,31 @@ struct FindTouches {
   RigidTouch* touch;
   Index* touch_feature;
 
-  TRIBO_HD void operator()(Index e) const {
-    if (slots[e] == 0) return;
-    const Entry entry = entries(e);
-    const RigidPair& pair = entries.pair[entry.pair];
-    const PlacedBody& own = bodies.body[entry.second ? pair.b : pair.a];
-    const auto kind = static_cast<Feeler>(feelers.kind[entry.sample]);
-    const Vec3d n_own = own.rotation * vector_at(feelers.n, entry.sample);
-    const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, entry.sample), n_own,
-                            feelers.radius[entry.sample], feelers.ring[entry.sample], kind == Feeler::ring};
-    const Side side{kind, n_own, feelers.facing[entry.sample]};
-    RigidTouch* const to = touch + slot_start[e];
-    Index* const feature = touch_feature + slot_start[e];
-    for (Index k = 0; k < slots[e]; ++k) {
-      to[k].collider = -2;
-      feature[k] = entry.number * walls_each + k;
-    }
-    if (pair.b < 0)
-      feel_open(own, deepest, side, to);
-    else
-      feel_body(own, bodies.body[entry.second ? pair.a : pair.b], entry.second, deepest, side, *to);
-    for (Index k = 0; k < slots[e]; ++k)
-      to[k].kept = to[k].collider == -2 ? -1 : kept.find(pair.a, pair.b, entry.number, to[k].collider);
+  struct Scratch {};
+  TRIBO_HD void operator()(const Team& team, Index p, Scratch&) const {
+    const RigidPair& two = sides.pair[p];
+    sides.each(team, p, [&](const PairSide& one, Index sample, Index number) {
+      const Index e = sides.start[p] + number;
+      if (slots[e] == 0) return;
+      const PlacedBody& own = *one.own;
+      const auto kind = static_cast<Feeler>(feelers.kind[sample]);
+      const Vec3d n_own = own.rotation * vector_at(feelers.n, sample);
+      const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, sample), n_own, feelers.radius[sample],
+                              feelers.ring[sample], kind == Feeler::ring};
+      const Side side{kind, n_own, feelers.facing[sample]};
+      RigidTouch* const to = touch + slot_start[e];
+      Index* const feature = touch_feature + slot_start[e];
+      for (Index k = 0; k < slots[e]; ++k) {
+        to[k].collider = -2;
+        feature[k] = number * walls_each + k;
+      }
+      if (one.other == nullptr)
+        feel_open(own, deepest, side, to);
+      else
+        feel_body(own, *one.other, one.second, deepest, side, *to);
+      for (Index k = 0; k < slots[e]; ++k)
+        to[k].kept = to[k].collider == -2 ? -1 : kept.find(two.a, two.b, number, to[k].collider);
+    });
   }
 
   /// What a feeler is about.
@@ -381,15 +389,19 @@ struct ChooseTouches {
   const PlacedBody* body;
   const double* radius;
   double rest;
-  Index* chosen;
-  Index* count;
+  Index *found, *chosen, *count;
   Index pairs;
 
   TRIBO_HD void operator()(Index p) const {
     count[p] = 0;
     if (p == pairs) return;
     const Index begin = slot_start[entry_start[p]], end = slot_start[entry_start[p + 1]];
-    for (Index k = begin; k < end; ++k) chosen[k] = touch[k].collider == -2 ? -1 : 0;  // -1: not asked again
+    Index* const list = found + begin;  // what has found anything
+    Index listed = 0;
+    for (Index k = begin; k < end; ++k) {
+      chosen[k] = 0;  // -1: not asked again
+      if (touch[k].collider != -2) list[listed++] = k;
+    }
     const Mat<double, 3>& frame = body[pair[p].a].rotation;
     const double near_enough = 0.05 * radius[body[pair[p].a].form];
     Index rows = 0;
@@ -397,7 +409,8 @@ struct ChooseTouches {
     for (int f = 0; f < facets; ++f) {
       Index deepest = -1;
       double least = 1e300;
-      for (Index k = begin; k < end; ++k) {
+      for (Index i = 0; i < listed; ++i) {
+        const Index k = list[i];
         if (chosen[k] != 0) continue;
         const double gap = touch[k].gap - (touch[k].kept >= 0 ? 0.5 * rest : 0);
         if (!(gap < least)) continue;
@@ -419,7 +432,8 @@ struct ChooseTouches {
         const Vec3d direction = across(frame, n, d);
         double best = -1e300;
         Index at = deepest;
-        for (Index k = begin; k < end; ++k) {
+        for (Index i = 0; i < listed; ++i) {
+          const Index k = list[i];
           if (!belongs(k)) continue;
           // One that has been taken serves for what is beside it: corners that meet corners, points along an edge.
           const double bonus = chosen[k] == now ? 2 * near_enough : touch[k].kept >= 0 ? near_enough : 0;
@@ -434,10 +448,9 @@ struct ChooseTouches {
       }
       // What is flat is nowhere deeper than at its ends, and who of them is deepest is chance.
       if (touch[deepest].gap < least_end - 0.25 * rest) take(deepest);
-      for (Index k = begin; k < end; ++k)
-        if (belongs(k)) chosen[k] = chosen[k] == now ? 1 : -1;
+      for (Index i = 0; i < listed; ++i)
+        if (belongs(list[i])) chosen[list[i]] = chosen[list[i]] == now ? 1 : -1;
     }
-    for (Index k = begin; k < end; ++k) chosen[k] = chosen[k] == 1 ? 1 : 0;
     count[p] = rows;
   }
 
@@ -659,28 +672,30 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
     c.pairs = 0;
     return;
   }
-  const Entries entry{c.pair.data(), c.entry_start.data(),     c.pairs,
-                      body,          mesh.sample_begin.data(), mesh.sample_end.data()};
+  const PairSides sides{c.pair.data(), c.entry_start.data(), body, mesh.sample_begin.data(), mesh.sample_end.data()};
   c.slots.resize_discard(entries + 1);
   c.slot_start.resize_discard(entries + 1);
-  parallel_for(ex, label, entries + 1,
-               CountSlots{entry, feelers_of(mesh), body, view(mesh.low), view(mesh.high), mesh.round.data(),
-                          mesh.radius.data(), open, reach, entries, c.slots.data()});
+  for_each_team<CountSlots::Scratch>(
+      ex, label, c.pairs,
+      CountSlots{sides, feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(), mesh.radius.data(), open,
+                 reach, c.pairs, c.slots.data()});
   const Index slots = exclusive_scan(ex, label, c.slots, c.slot_start, entries + 1);
   c.touch.resize_discard(slots);
   c.touch_feature.resize_discard(slots);
+  c.found.resize_discard(slots);
   c.chosen.resize_discard(slots);
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
-  parallel_for(ex, label, entries,
-               FindTouches{entry, feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
-                           mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
-                           c.slots.data(), c.touch.data(), c.touch_feature.data()},
-               heavy_grain);
+  for_each_team<FindTouches::Scratch>(
+      ex, label, c.pairs,
+      FindTouches{sides, feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
+                  mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
+                  c.slots.data(), c.touch.data(), c.touch_feature.data()});
   c.chosen_start.resize_discard(c.pairs + 1);
-  parallel_for(ex, label, c.pairs + 1,
-               ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body,
-                             mesh.radius.data(), rules.rest, c.chosen.data(), c.chosen_start.data(), c.pairs},
-               heavy_grain);
+  parallel_for(
+      ex, label, c.pairs + 1,
+      ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body, mesh.radius.data(),
+                    rules.rest, c.found.data(), c.chosen.data(), c.chosen_start.data(), c.pairs},
+      heavy_grain);
   c.rows = exclusive_scan(ex, label, c.chosen_start, c.chosen_start, c.pairs + 1);
   parallel_for(ex, label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
   c.row.resize_discard(c.rows);

@@ -69,7 +69,7 @@ struct RigidContacts {
   Array<Index> entry_start;        ///< of each pair: its first feeler
   Array<Index> slots, slot_start;  ///< of feelers
   Array<RigidTouch> touch;
-  Array<Index> touch_feature, chosen, chosen_start;
+  Array<Index> touch_feature, found, chosen, chosen_start;
   Array<RigidRow> row;
   Array<Index> kept_place;
   Index pairs = 0, rows = 0;
@@ -79,7 +79,7 @@ struct RigidContacts {
   std::size_t bytes() const {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
            pair.bytes() + entry_start.bytes() + slots.bytes() + slot_start.bytes() + touch.bytes() +
-           touch_feature.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
+           touch_feature.bytes() + found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
            apart.bytes();
   }
 };
