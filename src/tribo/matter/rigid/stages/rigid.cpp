@@ -87,7 +87,12 @@ struct MoveBody {
   FieldView<double, 4> q;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
-    if (!(one.inverse_mass > 0)) return;
+    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
+    if (!(one.inverse_mass > 0)) {  // by keyframes; they are looked at anew where the next step begins
+      put(x, i, one.x + dt * one.v);
+      put(q, i, turned_by(from, dt * one.w));
+      return;
+    }
     // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows the
     // velocity at the end of the step alone.
     Vec3d way = dt * (one.v + shift[i].v);
@@ -99,15 +104,8 @@ struct MoveBody {
     // Without torque L keeps its bits.
     const Vec3d now = before + carried(one.rotation, tensor_at(inertia, i)) * (one.w - w0);
     put(L, i, now);
-    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
     const Sym<double, 3> inverse = tensor_at(inverse_inertia, i);
-    Vec3d middle = one.w;
-    for (int k = 0; k < 8; ++k) {
-      const Vec3d next = carried(rotation_of(turned_by(from, (0.5 * dt) * middle)), inverse) * now;
-      const double change = squared_norm(next - middle);
-      middle = next;
-      if (!(change > 1e-32 * squared_norm(middle))) break;
-    }
+    const Vec3d middle = middle_spin(from, inverse, now, one.w, dt);
     put(q, i, turned_by(from, dt * (middle + shift[i].w)));
   }
 };
@@ -220,6 +218,7 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
+  send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -273,13 +272,12 @@ void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double 
   parallel_for(ex, label, static_cast<Index>(mesh.driven.size()), TurnDriven{work.driven.data(), work.body.data()});
 }
 
-void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,
-                 RigidWork& work) {
-  parallel_for(ex, label, mesh.count,
-               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia),
-                        view(mesh.inverse_inertia), gravity, dt, view(state.x), view(state.v), view(state.L),
-                        view(state.q)},
-               body_grain);
+void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work) {
+  parallel_for(
+      ex, label, mesh.count,
+      MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia), view(mesh.inverse_inertia),
+               gravity, dt, view(state.x), view(state.v), view(state.L), view(state.q)},
+      body_grain);
 }
 
 RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) {
