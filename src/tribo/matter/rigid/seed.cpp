@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tribo/matter/rigid/extent.h"
 #include "tribo/matter/rigid/feelers.h"
 #include "tribo/matter/rigid/mass.h"
 #include "tribo/matter/rigid/spec.h"
