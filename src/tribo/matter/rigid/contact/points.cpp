@@ -233,6 +233,9 @@ struct StepBody {
   }
 
  private:
+  TRIBO_HD static double energy(double mass, const Sym<double, 3>& inertia, const Vec6& v) {
+    return mass * squared_norm(upper(v)) + dot(lower(v), inertia * lower(v));
+  }
   TRIBO_HD static void step(const PlacedBody& one, const PointSums& sum, PointedBody& b) {
     const double mass = 1 / one.inverse_mass;
     const Vec6 way = b.trial - b.before;
@@ -242,8 +245,8 @@ struct StepBody {
     if (b.iterations < 0 || size <= (1 - 1e-4 * b.part) * b.best || (b.part < 2e-3 && size - size == 0)) {
       b.found = b.trial;
       b.best = size;
-      const double changed = mass * squared_norm(upper(way)) + dot(lower(way), b.inertia * lower(way));
-      if (size <= tolerance * changed + rounding * one.inverse_mass * sum.s[42] * sum.s[42]) {
+      const double changed = energy(mass, b.inertia, way), all = energy(mass, b.inertia, b.trial);
+      if (size <= tolerance * changed + rounding * (all + one.inverse_mass * sum.s[42] * sum.s[42])) {
         b.state = settled;
         return;
       }
