@@ -97,4 +97,7 @@ class Seeds;
 /// All objects of type "rigid" and their joints, at time 0.
 RigidSeed make_rigid_bodies(const Scene& scene, const Seeds& seeds, std::vector<std::string>& warnings);
 
+/// The first body of an object of the scene, or -1.
+std::int32_t body_of(const RigidSeed& seed, int object);
+
 }  // namespace tribo

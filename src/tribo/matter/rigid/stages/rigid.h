@@ -33,6 +33,9 @@ struct RigidWork {
 
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
 
+/// Those that follow keyframes where these say, with the velocities that take them to where they are after dt.
+void place_driven(Exec& ex, const RigidMesh& mesh, double time, double dt, RigidState& state, RigidWork& work);
+
 /// Bodies where they begin, with the velocities that they would have at the end of a step if nothing touched them.
 void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
                   RigidWork& work);
@@ -55,6 +58,15 @@ struct RigidSpeeds {
   double thin = 0;   ///< largest |v| + |w| r over the thickness of a body [1/s]
 };
 RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state);
+
+/// A body as observers see it.
+struct BodyPlace {
+  Vec3d x = Vec3d::zero();  ///< center [m]
+  Mat<double, 3> rotation;  ///< body to world
+  Vec3d v = Vec3d::zero(), w = Vec3d::zero();
+};
+/// Bodies of objects.
+std::vector<BodyPlace> places_of(Exec& ex, const RigidMesh& mesh, const RigidState& state);
 
 /// By body of objects.
 std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, const RigidState& state);

@@ -19,6 +19,15 @@ double radius_of(const RigidSeed& seed, std::int32_t body) {
   return seed.forms[static_cast<std::size_t>(seed.bodies[static_cast<std::size_t>(body)].form)].radius;
 }
 
+RigidSkin skin_of(const RigidSeed& seed, const RigidForm& form) {
+  RigidSkin skin;
+  skin.vertices.assign(seed.vertices.begin() + form.vertices.begin, seed.vertices.begin() + form.vertices.end);
+  for (std::int32_t t = form.triangles.begin; t < form.triangles.end; ++t)
+    for (int k = 0; k < 3; ++k)
+      skin.triangles.push_back(seed.triangles[static_cast<std::size_t>(t)][k] - form.vertices.begin);
+  return skin;
+}
+
 }  // namespace
 
 template <class Real>
@@ -26,6 +35,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   const RigidSeed& seed = seeds.of<RigidSeed>();
   load_bodies(ex_, seed, mesh, state);
   if (empty()) return;
+  for (const RigidForm& form : seed.forms) skins_.push_back(skin_of(seed, form));
   rules_ = {rest_cells * model_.dx, 0.25 * model_.dx, this->gravity()};
   mesh.joints = state.joints = static_cast<Index>(seed.joints.size());
   joints.load(ex_, seed);
@@ -197,6 +207,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   keep_forces(ex_, contacts, attempt.dt, state);
   keep_joint_forces(ex_, mesh, attempt.dt, joint_work, state);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
+  place_driven(ex_, mesh, attempt.around.time + attempt.dt, 0, state, work);
   evaluate();
 }
 
@@ -220,10 +231,32 @@ void RigidSystem<Real>::measure(std::vector<ObjectSums>& objects) {
 }
 
 template <class Real>
-void RigidSystem<Real>::show(const EngineOptions&, Frame&) const {}
+void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
+  const std::vector<BodyPlace> places = places_of(ex_, mesh, state);
+  for (std::size_t b = 0; b < places.size();) {  // bodies of one object are one mesh
+    const int object = mesh.body[b].object;
+    const RigidSkin& skin = skins_[static_cast<std::size_t>(mesh.body[b].form)];
+    std::vector<Real> x, v;
+    std::vector<std::int32_t> triangles;
+    for (; b < places.size() && mesh.body[b].object == object; ++b) {
+      const auto first = static_cast<std::int32_t>(x.size() / 3);
+      for (const Vec3d& vertex : skin.vertices) {
+        const Vec3d arm = places[b].rotation * vertex, velocity = places[b].v + cross(places[b].w, arm);
+        for (int k = 0; k < 3; ++k) {
+          x.push_back(static_cast<Real>(places[b].x[k] + arm[k]));
+          v.push_back(static_cast<Real>(velocity[k]));
+        }
+      }
+      for (const std::int32_t corner : skin.triangles) triangles.push_back(first + corner);
+    }
+    frame.meshes.push_back({this->object(object).name, make_array<Real>("x", 3, x), make_array<Real>("v", 3, v),
+                            make_array<std::int32_t>("triangles", 3, triangles)});
+  }
+}
 
 template <class Real>
 void RigidSystem<Real>::count(EngineCounts& counts) const {
+  for (const RigidBody& body : mesh.body) counts.bodies += body.object >= 0 ? 1 : 0;
   counts.contacts += contacts.rows + nodes[0].points.count + nodes[1].points.count;
 }
 

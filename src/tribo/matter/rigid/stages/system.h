@@ -9,6 +9,12 @@
 
 namespace tribo::TRIBO_BACKEND {
 
+/// What observers see of a form, in the bodies' frames.
+struct RigidSkin {
+  std::vector<Vec3d> vertices;           ///< [m]
+  std::vector<std::int32_t> triangles;  ///< corners, three for each
+};
+
 /// Rigid bodies and their joints (Han 2019, sec. 6; theory F), with contact by signed distance and impulses. They are in
 /// double whatever Real is.
 template <class Real>
@@ -63,6 +69,7 @@ class RigidSystem final : public System<Real, 3> {
   }
 
   ParticleSystem<Real, 3>& all_particles_;
+  std::vector<RigidSkin> skins_;  ///< by form
   RigidContactRules rules_;
   std::vector<JointTie> ties_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
