@@ -57,8 +57,15 @@ void place_driven(Exec& ex, const RigidMesh& mesh, double time, double dt, Rigid
 void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
                   RigidWork& work);
 
-/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the
-/// middle of the step.
+/// Velocities of placed bodies now, and the largest change of one of a point of their surfaces since [m/s].
+void note_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Array<Shift>& noted);
+double changed_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, const Array<Shift>& noted);
+
+/// What impulses between steps have changed of the velocities of placed bodies.
+void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, RigidState& state);
+
+/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
+/// of the step.
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work);
 
 /// Largest speed of a point of a body, and turn of one in a second.
