@@ -11,6 +11,10 @@ namespace {
 
 /// Sweeps over all rows (experiments_rigid, recommended default 4), and for places alone.
 constexpr int sweeps = 20, shift_sweeps = 10;
+/// Of what bodies and solids do to each other, and the change of a body's velocity that ends them: as a part of what
+/// gravity does in a step, and of the first change.
+constexpr int most_rounds = 8;
+constexpr double small_part = 0.01, small_change = 1e-3;
 
 double radius_of(const RigidSeed& seed, std::int32_t body) {
   return seed.forms[static_cast<std::size_t>(seed.bodies[static_cast<std::size_t>(body)].form)].radius;
@@ -59,6 +63,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   }
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
+  if (!solids_.empty()) load_meeting(ex_, seeds.of<SolidSeed>(), {}, model_.dx, solid_meeting);
   evaluate();
 }
 
@@ -112,7 +117,9 @@ void RigidSystem<Real>::bound(const Surroundings& around, StepBound& step) const
     if (form.thickness > 0 && speeds_.thin > 0)
       step.at_most_way(form.thickness / 3, speeds_.thin * form.thickness, fall, "rigid");
   if (speeds_.spin > 0) step.at_most(0.5 / speeds_.spin, "rigid");
-  if (around.particles || around.bodies) step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
+  if (around.particles || !solids_.empty()) step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
+  // As where solids meet others: contact is explicit, also where elasticity is not.
+  if (model_.time.implicit && !solids_.empty() && fall > 0) step.at_most(std::sqrt(model_.dx / fall) / 32, "contact");
   const double driven = driven_speed(around.time, step.dt);
   if (driven > 0) step.at_most(0.9 * model_.dx / driven, "drive");
 }
@@ -143,7 +150,23 @@ bool RigidSystem<Real>::collide(const StepTry& attempt, const View&) {
   if (empty()) return true;
   touch(attempt);
   sweep_ties(ex_, colors, SweepMode::solve, sweeps, contacts, joint_work, work);
+  if (!solids_.empty()) meet_solids(attempt);
   return true;
+}
+
+/// Solids have met each other and colliders; what they get here they answer by their forces in the next step. Nobody
+/// reads their fields on the contact grid again in this one, and strands take velocities of vertices as they are.
+template <class Real>
+void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
+  find_solid_points(ex_, mesh, solids_.mesh, solids_.state, this->gravity(), attempt.dt, work, solid_meeting);
+  if (!solid_meeting.any()) return;
+  double enough = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    const double change = push_solids(ex_, mesh, solids_.mesh, work, solid_meeting, solids_.state);
+    if (round == 0) enough = std::max(small_part * this->gravity() * attempt.dt, small_change * change);
+    if (!(change > enough)) break;
+    sweep_ties(ex_, colors, SweepMode::solve, sweeps, contacts, joint_work, work);
+  }
 }
 
 template <class Real>
@@ -180,7 +203,7 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame&) const {}
 
 template <class Real>
 void RigidSystem<Real>::count(EngineCounts& counts) const {
-  counts.contacts += contacts.rows;
+  counts.contacts += contacts.rows + solid_meeting.vertices.points.count + solid_meeting.others.points.count;
 }
 
 template <class Real>
@@ -195,7 +218,7 @@ std::string RigidSystem<Real>::complaint() const {
 
 template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
-  std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
+  std::size_t sum = this->saved_bytes() + solid_meeting.bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     mesh.shapes.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
                     mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :

@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/solids.h"
 #include "tribo/matter/rigid/contact/solve.h"
+#include "tribo/matter/solids/stages/system.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -21,10 +23,13 @@ class RigidSystem final : public System<Real, 3> {
   RigidJoints joints;
   JointWork joint_work;
   RigidColors colors;
+  SolidMeeting solid_meeting;
 
-  RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
+  RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model), solids_(others.template of<SolidSystem<Real>>()) {}
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh.count == 0; }
+  bool has_bodies() const override { return !empty(); }
 
   void each_saved(StateList& list) override;
   void loaded() override;
@@ -50,7 +55,10 @@ class RigidSystem final : public System<Real, 3> {
   void evaluate();
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
+  /// Bodies and solids, in turns with what else bodies touch.
+  void meet_solids(const StepTry& attempt);
 
+  SolidSystem<Real>& solids_;
   RigidContactRules rules_;
   std::vector<JointTie> ties_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
