@@ -24,7 +24,8 @@ double radius_of(const RigidSeed& seed, std::int32_t body) {
 
 template <class Real>
 void RigidSystem<Real>::load(const Seeds& seeds) {
-  const RigidSeed& seed = seeds.of<RigidSeed>();
+  RigidSeed joined;
+  const RigidSeed& seed = with_pins(seeds, joined);
   load_bodies(ex_, seed, mesh, state);
   if (empty()) return;
   rules_ = {rest_cells * model_.dx, 0.25 * model_.dx, this->gravity()};
@@ -63,8 +64,28 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   }
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
-  if (!solids_.empty()) load_meeting(ex_, seeds.of<SolidSeed>(), {}, model_.dx, solid_meeting);
+  if (!solids_.empty()) load_beside_solids(seeds.of<SolidSeed>(), seed);
   evaluate();
+}
+
+template <class Real>
+const RigidSeed& RigidSystem<Real>::with_pins(const Seeds& seeds, RigidSeed& joined) {
+  const RigidSeed& seed = seeds.of<RigidSeed>();
+  const SolidSeed& solids = seeds.of<SolidSeed>();
+  if (pinned_pairs(solids, seed).empty()) return seed;
+  joined = seed;
+  mesh.part = join_pinned(solids, joined);
+  return joined;
+}
+
+template <class Real>
+void RigidSystem<Real>::load_beside_solids(const SolidSeed& solids, const RigidSeed& seed) {
+  load_meeting(ex_, solids, pinned_pairs(solids, seed), model_.dx, solid_meeting);
+  load_pins(ex_, solids, seed, solids_.mesh, pins);
+  if (pins.empty()) return;
+  solids_.carried = true;
+  carry_pinned(ex_, mesh, state, pins, solids_.state);
+  solids_.evaluate();
 }
 
 template <class Real>
@@ -131,7 +152,13 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   if (empty()) return report;
   place_bodies(ex_, mesh, model_.gravity, attempt.around.time, attempt.dt, state, work);
   touched_ = false;
+  pull_by_pins(ex_, solids_.mesh, solids_.work, attempt.dt, pins, work, solids_.state);
   return report;
+}
+
+template <class Real>
+void RigidSystem<Real>::pass_on_by_pins() {
+  tribo::TRIBO_BACKEND::pass_on_by_pins(ex_, solids_.mesh, pins, work, solids_.state);
 }
 
 template <class Real>
@@ -148,9 +175,11 @@ void RigidSystem<Real>::touch(const StepTry& attempt) {
 template <class Real>
 bool RigidSystem<Real>::collide(const StepTry& attempt, const View&) {
   if (empty()) return true;
+  pass_on_by_pins();
   touch(attempt);
   sweep_ties(ex_, colors, SweepMode::solve, sweeps, contacts, joint_work, work);
   if (!solids_.empty()) meet_solids(attempt);
+  pass_on_by_pins();
   return true;
 }
 
@@ -172,10 +201,15 @@ void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
 template <class Real>
 void RigidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   if (empty()) return;
+  pass_on_by_pins();
   sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, contacts, joint_work, work);
   keep_forces(ex_, contacts, attempt.dt, state);
   keep_joint_forces(ex_, mesh, attempt.dt, joint_work, state);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
+  if (!pins.empty()) {
+    carry_pinned(ex_, mesh, state, pins, solids_.state);
+    solids_.evaluate();
+  }
   evaluate();
 }
 
@@ -218,7 +252,7 @@ std::string RigidSystem<Real>::complaint() const {
 
 template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
-  std::size_t sum = this->saved_bytes() + solid_meeting.bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
+  std::size_t sum = this->saved_bytes() + solid_meeting.bytes() + pins.bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     mesh.shapes.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
                     mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :

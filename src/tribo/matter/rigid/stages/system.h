@@ -5,6 +5,7 @@
 #include "tribo/engine/system.h"
 #include "tribo/matter/rigid/contact/solids.h"
 #include "tribo/matter/rigid/contact/solve.h"
+#include "tribo/matter/rigid/stages/pins.h"
 #include "tribo/matter/solids/stages/system.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -24,6 +25,7 @@ class RigidSystem final : public System<Real, 3> {
   JointWork joint_work;
   RigidColors colors;
   SolidMeeting solid_meeting;
+  RigidPins<Real> pins;  ///< vertices of solids that go with bodies
 
   RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
       : System<Real, 3>(ex, model), solids_(others.template of<SolidSystem<Real>>()) {}
@@ -55,6 +57,10 @@ class RigidSystem final : public System<Real, 3> {
   void evaluate();
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
+  /// The bodies of a scene, in `joined` where something is pinned to some.
+  const RigidSeed& with_pins(const Seeds& seeds, RigidSeed& joined);
+  void load_beside_solids(const SolidSeed& solids, const RigidSeed& seed);
+  void pass_on_by_pins();
   /// Bodies and solids, in turns with what else bodies touch.
   void meet_solids(const StepTry& attempt);
 
