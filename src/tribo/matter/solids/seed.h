@@ -66,6 +66,9 @@ struct SolidSeed {
   /// place in the frame of the motion, as of time 0.
   std::vector<std::int32_t> drive;
   std::vector<Motion> drives;
+  /// Of each drive the object of the scene whose rigid body carries the vertices, which moves by itself or has that
+  /// motion; -1: none.
+  std::vector<std::int32_t> drive_object;
   /// Coulomb coefficient of each pair of bodies, [body * bodies + other].
   std::vector<double> pair_friction;
   /// And of each body with each collider, [body * colliders + collider]; empty: the colliders' own.

@@ -34,6 +34,13 @@ struct RigidState {
   double speed = 0;  ///< largest of a point of a body [m/s]
 };
 
+/// What a body is without the vertices of solids that are pinned to it.
+struct RigidPart {
+  double mass;
+  Vec3d at;                ///< its center, in the frame of the whole [m]
+  Sym<double, 3> inertia;  ///< about that
+};
+
 struct RigidMesh {
   Index count = 0, joints = 0, groups = 0, colliders = 0;
   std::vector<RigidBody> body;  ///< on the host
@@ -41,6 +48,7 @@ struct RigidMesh {
   std::vector<Motion> drives;
   std::vector<std::string> joint_names;
   std::vector<Index> driven;  ///< bodies that follow keyframes
+  std::vector<RigidPart> part;  ///< by body; empty: nothing is pinned to any
   RigidShapes shapes;
   // by body
   Array<double> inverse_mass, mass;

@@ -19,8 +19,10 @@ constexpr double enough = 1e-9;
 /// to a power of w dt more.
 constexpr int joint_solves = 3;
 /// Of rows and points in turns, at most, and the part of what gravity does in a step that they may leave to be done.
-constexpr int most_rounds = 4;
+constexpr int most_rounds = 4, most_solid_rounds = 8;
 constexpr double agreed = 0.01;
+/// Likewise of bodies and solids, of the first change.
+constexpr double agreed_part = 1e-3;
 
 double radius_of(const RigidSeed& seed, std::int32_t body) {
   return seed.forms[static_cast<std::size_t>(seed.bodies[static_cast<std::size_t>(body)].form)].radius;
@@ -39,7 +41,8 @@ RigidSkin skin_of(const RigidSeed& seed, const RigidForm& form) {
 
 template <class Real>
 void RigidSystem<Real>::load(const Seeds& seeds) {
-  const RigidSeed& seed = seeds.of<RigidSeed>();
+  RigidSeed joined;
+  const RigidSeed& seed = with_pins(seeds, joined);
   load_bodies(ex_, seed, mesh, state);
   if (empty()) return;
   for (const RigidForm& form : seed.forms) skins_.push_back(skin_of(seed, form));
@@ -74,7 +77,28 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   }
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
+  if (!solids_.empty()) load_beside_solids(seeds.of<SolidSeed>(), seed);
   evaluate();
+}
+
+template <class Real>
+const RigidSeed& RigidSystem<Real>::with_pins(const Seeds& seeds, RigidSeed& joined) {
+  const RigidSeed& seed = seeds.of<RigidSeed>();
+  const SolidSeed& solids = seeds.of<SolidSeed>();
+  if (pinned_pairs(solids, seed).empty()) return seed;
+  joined = seed;
+  mesh.part = join_pinned(solids, joined);
+  return joined;
+}
+
+template <class Real>
+void RigidSystem<Real>::load_beside_solids(const SolidSeed& solids, const RigidSeed& seed) {
+  load_meeting(ex_, solids, pinned_pairs(solids, seed), model_.dx, solid_meeting);
+  load_pins(ex_, solids, seed, solids_.mesh, pins);
+  if (pins.empty()) return;
+  solids_.carried = true;
+  carry_pinned(ex_, mesh, state, pins, solids_.state);
+  solids_.evaluate();
 }
 
 template <class Real>
@@ -128,9 +152,10 @@ void RigidSystem<Real>::bound(const Surroundings& around, StepBound& step) const
     if (form.thickness > 0 && speeds_.thin > 0)
       step.at_most_way(form.thickness / 3, speeds_.thin * form.thickness, fall, "rigid");
   if (speeds_.spin > 0) step.at_most(0.5 / speeds_.spin, "rigid");
-  if (around.particles || around.bodies) step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
-  // Contact with particles is explicit, also where their stress is not (see SolidSystem::bound).
-  if (model_.time.implicit && around.particles && fall > 0) step.at_most(std::sqrt(model_.dx / fall) / 32, "contact");
+  if (around.particles || !solids_.empty()) step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
+  // Contact with particles and solids is explicit, also where their stress is not (see SolidSystem::bound).
+  if (model_.time.implicit && (around.particles || !solids_.empty()) && fall > 0)
+    step.at_most(std::sqrt(model_.dx / fall) / 32, "contact");
   const double driven = driven_speed(around.time, step.dt);
   if (driven > 0) step.at_most(0.9 * model_.dx / driven, "drive");
 }
@@ -157,6 +182,7 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   attempt_ = attempt;
   place_bodies(ex_, mesh, model_.gravity, attempt.around.time, attempt.dt, state, work);
   touched_ = false;
+  pull_by_pins(ex_, solids_.mesh, solids_.work, attempt.dt, pins, work, solids_.state);
   return report;
 }
 
@@ -164,6 +190,11 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
 template <class Real>
 double RigidSystem<Real>::small_change(double dt) const {
   return squared_norm((enough * dt) * model_.gravity) * moving_mass_;
+}
+
+template <class Real>
+void RigidSystem<Real>::pass_on_by_pins() {
+  tribo::TRIBO_BACKEND::pass_on_by_pins(ex_, solids_.mesh, pins, work, solids_.state);
 }
 
 template <class Real>
@@ -203,9 +234,27 @@ double RigidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
 template <class Real>
 bool RigidSystem<Real>::collide(const StepTry& attempt, const View&) {
   if (empty()) return true;
+  pass_on_by_pins();
   touch(attempt);
   settle(attempt.dt);
+  if (!solids_.empty()) meet_solids(attempt);
+  pass_on_by_pins();
   return true;
+}
+
+/// Solids have met each other and colliders; what they get here they answer by their forces in the next step. Nobody
+/// reads their fields on the contact grid again in this one, and strands take velocities of vertices as they are.
+template <class Real>
+void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
+  find_solid_points(ex_, mesh, solids_.mesh, solids_.state, this->gravity(), attempt.dt, work, solid_meeting);
+  if (!solid_meeting.any()) return;
+  double little = 0;
+  for (int round = 0; round < most_solid_rounds; ++round) {
+    const double change = push_solids(ex_, mesh, solids_.mesh, work, solid_meeting, solids_.state);
+    if (round == 0) little = std::max(agreed * this->gravity() * attempt.dt, agreed_part * change);
+    if (!(change > little)) break;
+    settle(attempt.dt);
+  }
 }
 
 template <class Real>
@@ -228,6 +277,7 @@ void RigidSystem<Real>::settle(double dt) {
 template <class Real>
 void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   if (empty()) return;
+  pass_on_by_pins();
   if (unsettled_ > 0) ++report.solve.unconverged;
   keep_forces(ex_, contacts, attempt.dt, work, state);
   if (mesh.joints == 0) {
@@ -245,6 +295,10 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
       joined(0);
   }
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
+  if (!pins.empty()) {
+    carry_pinned(ex_, mesh, state, pins, solids_.state);
+    solids_.evaluate();
+  }
   place_driven(ex_, mesh, attempt.around.time + attempt.dt, 0, state, work);
   evaluate();
 }
@@ -295,7 +349,8 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
 template <class Real>
 void RigidSystem<Real>::count(EngineCounts& counts) const {
   for (const RigidBody& body : mesh.body) counts.bodies += body.object >= 0 ? 1 : 0;
-  counts.contacts += contacts.rows + nodes[0].points.count + nodes[1].points.count;
+  counts.contacts += contacts.rows + nodes[0].points.count + nodes[1].points.count +
+                     solid_meeting.vertices.points.count + solid_meeting.others.points.count;
 }
 
 template <class Real>
@@ -312,7 +367,7 @@ template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     nodes[0].bytes() + nodes[1].bytes() + particles.bytes() + before_.bytes() + mesh.shapes.bytes() +
-                    joints.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
+                    joints.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
                     mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,

@@ -6,7 +6,10 @@
 #include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/particles/stages/system.h"
 #include "tribo/matter/rigid/contact/near_particles.h"
+#include "tribo/matter/rigid/contact/solids.h"
 #include "tribo/matter/rigid/contact/solve.h"
+#include "tribo/matter/rigid/stages/pins.h"
+#include "tribo/matter/solids/stages/system.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -32,9 +35,13 @@ class RigidSystem final : public System<Real, 3> {
   RigidColors colors;
   NodeContacts<Real> nodes[2];  ///< by phase
   ParticleContacts<Real> particles;
+  SolidMeeting solid_meeting;
+  RigidPins<Real> pins;  ///< vertices of solids that go with bodies
 
   RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
-      : System<Real, 3>(ex, model), all_particles_(others.template of<ParticleSystem<Real, 3>>()) {}
+      : System<Real, 3>(ex, model),
+        all_particles_(others.template of<ParticleSystem<Real, 3>>()),
+        solids_(others.template of<SolidSystem<Real>>()) {}
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh.count == 0; }
   bool has_bodies() const override { return !empty(); }
@@ -71,8 +78,15 @@ class RigidSystem final : public System<Real, 3> {
   const Array<double>& friction_with(int phase) const {
     return phase == 0 ? mesh.particle_friction : mesh.strand_friction;
   }
+  /// The bodies of a scene, in `joined` where something is pinned to some.
+  const RigidSeed& with_pins(const Seeds& seeds, RigidSeed& joined);
+  void load_beside_solids(const SolidSeed& solids, const RigidSeed& seed);
+  void pass_on_by_pins();
+  /// Bodies and solids, in turns with what else bodies touch.
+  void meet_solids(const StepTry& attempt);
 
   ParticleSystem<Real, 3>& all_particles_;
+  SolidSystem<Real>& solids_;
   std::vector<RigidSkin> skins_;  ///< by form
   RigidContactRules rules_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with

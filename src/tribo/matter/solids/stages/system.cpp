@@ -222,7 +222,7 @@ void SolidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   pushed_ = collided_ = false;
   if (state.C.used)
     for (int k = 0; k < 9; ++k) state.C.c[k].swap(grid_damping.C_next.c[k]);
-  evaluate();
+  if (!carried) evaluate();
 }
 
 template <class Real>

@@ -28,6 +28,7 @@ class SolidSystem final : public System<Real, 3> {
   ContactCounts contacts;                         ///< of the last step
   Index bad = no_index;                           ///< first vertex that is no longer finite
   const OwnStrands<Real>* own_strands = nullptr;  ///< that grow on some of them
+  bool carried = false;  ///< rigid bodies have vertices with them: after they have moved, they ask to `evaluate`
 
   SolidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
   void load(const Seeds& seeds) override;
