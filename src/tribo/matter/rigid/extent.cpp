@@ -30,7 +30,8 @@ using Nearest = std::function<SurfacePoint<double, 3>(const Vec3&)>;
 
 /// Largest ball inside that touches the surface at x, from behind.
 double thickness_at(const Nearest& nearest, const Vec3& x, const Vec3& normal, double most) {
-  const auto fits = [&](double radius) { return nearest(x - radius * normal).distance <= -radius * (1 - 1e-3); };
+  const double rounding = 1e-4 * most;  // of surfaces that are known by samples
+  const auto fits = [&](double radius) { return nearest(x - radius * normal).distance <= rounding - radius; };
   double low = 0, high = 0.5 * most;
   for (int i = 0; i < 12; ++i) {
     const double middle = 0.5 * (low + high);
@@ -52,11 +53,13 @@ double usual_thickness(const Nearest& nearest, const SurfaceMesh& surface) {
   for (int k = 0; k < 3; ++k) most = std::max(most, high[k] - low[k]);
   const std::size_t skip = std::max<std::size_t>(1, surface.triangles.size() / 2000);
   for (std::size_t t = 0; t < surface.triangles.size(); t += skip) {
-    const Vec3 n = surface.area(t);
-    const double size = std::sqrt(squared_norm(n));
+    const double size = std::sqrt(squared_norm(surface.area(t)));
     if (!(size > 0)) continue;
-    const Vec3 middle = (1.0 / 3) * (surface.corner(t, 0) + surface.corner(t, 1) + surface.corner(t, 2));
-    found.emplace_back(thickness_at(nearest, middle, (1 / size) * n, most), size);
+    Vec3 x = (1.0 / 3) * (surface.corner(t, 0) + surface.corner(t, 1) + surface.corner(t, 2));
+    SurfacePoint<double, 3> s = nearest(x);
+    x = x - s.distance * s.normal;
+    s = nearest(x);
+    found.emplace_back(thickness_at(nearest, x - s.distance * s.normal, s.normal, most), size);
     area += size;
   }
   std::sort(found.begin(), found.end());

@@ -97,15 +97,36 @@ void add_curved(const CurvedTriangle& triangle, Moments& m) {
     }
 }
 
-/// What a distance encloses within bounds, to the fourth order of the cells it is looked at with.
+/// What a distance encloses within bounds, to the fourth order of the cells it is looked at with, and the third along
+/// creases that are round. What is thin is stretched, or cells would miss it.
 Moments measured(const Surface& nearest, const Bounds& bounds) {
-  const SurfaceMesh surface = extract_surface(nearest, bounds);
-  const Vec3 about = 0.5 * (bounds.low + bounds.high);
+  const Vec3 about = 0.5 * (bounds.low + bounds.high), size = bounds.high - bounds.low;
+  const double largest = std::max({size[0], size[1], size[2]});
+  Vec3 shrink;
+  for (int k = 0; k < 3; ++k) shrink[k] = std::min(1.0, 8 * size[k] / largest);
+  const auto scaled = [](const Vec3& x, const Vec3& by) { return Vec3{{x[0] * by[0], x[1] * by[1], x[2] * by[2]}}; };
+  const bool as_it_is = shrink[0] == 1 && shrink[1] == 1 && shrink[2] == 1;
+  // The distance that is stretched along with the normal is right near the surface; far away, where only its sign counts
+  // and that nothing is nearer, it is left as it was.
+  const Surface stretched = [&](const Vec3& q) {
+    SurfacePoint<double, 3> s = nearest(about + scaled(q, shrink));
+    if (as_it_is) return s;
+    const SurfacePoint<double, 3> n = length_and_direction(scaled(s.normal, shrink));
+    s.normal = n.normal;
+    if (const double far = s.distance / n.distance; std::abs(far) < 0.03 * largest) s.distance = far;
+    return s;
+  };
+  Bounds around{true, {}, {}};
+  for (int k = 0; k < 3; ++k) {
+    around.high[k] = 0.5 * size[k] / shrink[k];
+    around.low[k] = -around.high[k];
+  }
+  const SurfaceMesh surface = extract_surface(stretched, around);
   const auto on_surface = [&](const Vec3& a, const Vec3& b) {
     const Vec3 middle = 0.5 * (a + b);
     Vec3 x = middle;
     for (int k = 0; k < 3; ++k) {
-      const SurfacePoint<double, 3> s = nearest(x);
+      const SurfacePoint<double, 3> s = stretched(x);
       x = x - s.distance * s.normal;
     }
     // Where a side leads along a crease it may be drawn to either face of that.
@@ -115,33 +136,13 @@ Moments measured(const Surface& nearest, const Bounds& bounds) {
   for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
     CurvedTriangle triangle;
     for (int k = 0; k < 3; ++k) {
-      triangle.node[k] = surface.corner(t, k) - about;
-      triangle.node[3 + k] = on_surface(surface.corner(t, k), surface.corner(t, (k + 1) % 3)) - about;
+      const Vec3 &a = surface.corner(t, k), &b = surface.corner(t, (k + 1) % 3);
+      triangle.node[k] = scaled(a, shrink);
+      triangle.node[3 + k] = scaled(on_surface(a, b), shrink);
     }
     add_curved(triangle, m);
   }
   return placed(m, Mat<double, 3>::identity(), about);
-}
-
-/// The same where that is too thin for cubes: on 128 cells in each direction, in each of which the surface is flat.
-Moments measured_in_slabs(const Surface& nearest, const Bounds& bounds) {
-  constexpr int cells = 128;
-  Vec3 half;
-  for (int k = 0; k < 3; ++k) half[k] = 0.5 * (bounds.high[k] - bounds.low[k]) / cells;
-  Moments m;
-  for (int i = 0; i < cells * cells * cells; ++i) {
-    const Vec<int, 3> cell{{i % cells, i / cells % cells, i / (cells * cells)}};
-    Vec3 x;
-    for (int k = 0; k < 3; ++k) x[k] = bounds.low[k] + (2 * cell[k] + 1) * half[k];
-    const SurfacePoint<double, 3> s = nearest(x);
-    double width = 0;
-    for (int k = 0; k < 3; ++k) width += 2 * half[k] * std::abs(s.normal[k]);
-    const double volume = 8 * half[0] * half[1] * half[2] * std::clamp(0.5 - s.distance / width, 0.0, 1.0);
-    m.volume += volume;
-    m.first += volume * x;
-    add_product(m.second, volume, x, x);
-  }
-  return m;
 }
 
 /// Part of a compound. Where it has bounds its moments are known.
@@ -157,8 +158,8 @@ Moments common_moments(const Measured& a, const Measured& b) {
   const Vec3 size = bounds.high - bounds.low;
   const double largest = std::max({size[0], size[1], size[2]}), least = std::min({size[0], size[1], size[2]});
   if (!(least > 1e-12 * largest)) return {};
-  const auto nearest = [&](const Vec3& p) { return combined(Operation::intersect, a.nearest(p), b.nearest(p), 0.0); };
-  return least < largest / 30 ? measured_in_slabs(nearest, bounds) : measured(nearest, bounds);
+  return measured([&](const Vec3& p) { return combined(Operation::intersect, a.nearest(p), b.nearest(p), 0.0); },
+                  bounds);
 }
 
 Measured joined(Operation operation, double blend, const Measured& a, const Measured& b) {

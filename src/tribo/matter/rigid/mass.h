@@ -24,7 +24,7 @@ Moments placed(const Moments& m, const Mat<double, 3>& rotation, const Vec<doubl
 Moments moments_of(const SurfaceMesh& surface);
 
 /// Over a bounded shape: in closed form, or exact over the triangles of a mesh. What parts of a compound have in common
-/// is measured on curved triangles, to 1e-5 of it or better; parts that do not overlap add up exactly.
+/// is measured on curved triangles, to 1e-5 of the whole or better; parts that do not overlap add up exactly.
 Moments moments_of(const Shape<double>& shape);
 
 }  // namespace tribo
