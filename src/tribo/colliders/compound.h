@@ -76,6 +76,23 @@ class CompoundOf {
     for (const Step& step : data_->steps)
       if (step.shape) visit(*step.shape, step.placement);
   }
+  /// What follows from the shapes in it as they are combined: leaf(shape, placement) of each, join(operation, blend,
+  /// first, second) of two.
+  template <class Leaf, class Join>
+  auto fold(const Leaf& leaf, const Join& join) const {
+    std::vector<decltype(leaf(std::declval<const Simple&>(), std::declval<const Placement&>()))> stack;
+    for (const Step& step : data_->steps) {
+      if (step.shape) {
+        stack.push_back(leaf(*step.shape, step.placement));
+        continue;
+      }
+      auto second = std::move(stack.back());
+      stack.pop_back();
+      auto first = std::move(stack.back());
+      stack.back() = join(step.operation, step.blend, std::move(first), std::move(second));
+    }
+    return std::move(stack.back());
+  }
 
  private:
   struct Step {

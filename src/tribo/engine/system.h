@@ -8,7 +8,7 @@
 
 #include "tribo/engine/engine.h"
 #include "tribo/engine/state_list.h"
-#include "tribo/grid/stages.h"
+#include "tribo/grid/phase.h"
 #include "tribo/setup/seeds.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -50,6 +50,7 @@ template <class Real, int D>
 struct Phase {
   int number;  ///< in tables of friction: 0 the particles of a scene, 1 strands in bulk
   GridNodes<Real, D> grid{};
+  GridPhase<Real, D>* particles = nullptr;  ///< whose grid it is
 };
 
 /// A kind of matter: particles, bodies of tets, strands, ... Whoever runs a simulation asks each the same and knows

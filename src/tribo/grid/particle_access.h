@@ -64,6 +64,26 @@ PlaceRange places_of(const State<Real, D>& state, const Workspace<Real, D>& work
           work.group_particles[static_cast<std::size_t>(group) + 1]};
 }
 
+/// Bins of particles as a step begins, and the blocks of the grid.
+template <int D>
+struct BinnedParticles {
+  const Bin<D>* bins;
+  Index bin_count;
+  const Index* order;  ///< places of a bin's particles; null: as they are numbered
+  const Cell<D>* blocks;
+  Index block_count;
+};
+template <class Real, int D>
+BinnedParticles<D> binned_particles(const State<Real, D>& state, Workspace<Real, D>& work) {
+#if defined(TRIBO_BACKEND_CUDA)
+  if (is_packed(work)) {
+    const PackedParticles<Real, D>& p = packed_of(work);
+    return {p.table.bins.data(), p.table.bin_count, p.order.data(), p.table.blocks.data(), p.table.block_count};
+  }
+#endif
+  return {state.bins.data(), state.bin_count, nullptr, work.blocks.data(), work.block_count};
+}
+
 /// do_it(access), on what steps run on.
 template <class Real, int D, class Do>
 void read_particles(State<Real, D>& state, [[maybe_unused]] Workspace<Real, D>& work, const Do& do_it) {

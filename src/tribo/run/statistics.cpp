@@ -125,7 +125,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
         {"tets", counts.tets},
         {"segments", counts.segments},
         {"triangles", 0},
-        {"bodies", 0},
+        {"bodies", counts.bodies},
         {"collision_particles", counts.collision_particles},
         {"active_blocks", counts.active_blocks},
         {"emitted", counts.emitted},

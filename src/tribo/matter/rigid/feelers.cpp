@@ -2,17 +2,45 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+
+#include "tribo/colliders/extract.h"
+#include "tribo/matter/rigid/surface_feelers.h"
 
 namespace tribo {
 namespace {
 
 using Vec3 = Vec<double, 3>;
 
+double size_of(const SurfaceMesh& mesh) {
+  auto low = Vec3::filled(1e300), high = Vec3::filled(-1e300);
+  for (const Vec3& x : mesh.vertices)
+    for (int k = 0; k < 3; ++k) {
+      low[k] = std::min(low[k], x[k]);
+      high[k] = std::max(high[k], x[k]);
+    }
+  return mesh.vertices.empty() ? 0 : std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+}
+
 /// Points on an edge of a shape, or across its faces, at most.
 constexpr int most_along = 64, most_across = 16;
 /// Points that a round face stands on: the polygon that they span is 0.9 % narrower at most.
 constexpr int around_face = 24;
+
+/// Of a surface that is known by its triangles. What bends gently is felt for twice as finely as edges are, unless that
+/// would be too many.
+std::vector<RigidSample> limited_feelers(const SurfaceMesh& mesh, double spacing,
+                                         const std::function<bool(const Vec3&)>& counts) {
+  constexpr std::size_t most = 20000;
+  const double size = size_of(mesh), edges = std::max(spacing, size / most_along);
+  for (double gentle = 0.5 * edges;; gentle *= 1.5) {
+    std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, counts);
+    if (samples.size() <= most || gentle > size) return samples;
+  }
+}
+
+std::vector<RigidSample> compound_feelers(const Compound& compound, double spacing);
 
 class Feelers {
  public:
@@ -110,19 +138,161 @@ class Feelers {
     for (const double side : {-1.0, 1.0}) rims(side * t.tube, t.ring);
   }
 
-  void of(const Mesh& mesh) { surface(mesh.solid().mesh); }
-  void of(const Compound& compound) { surface(compound.surface()); }
+  void of(const Mesh& mesh) {
+    // Parts that overlap are one solid (DistanceField): what is within another part is not on its surface.
+    const double rounding = mesh.field().spacing;
+    surface(mesh.solid().mesh, [&](const Vec3& x) { return mesh.nearest(x).distance > -rounding; });
+  }
+  void of(const Compound& compound) {
+    for (const RigidSample& sample : compound_feelers(compound, spacing_))
+      (sample.feeler == Feeler::face ? faces_ : all_).push_back(sample);
+  }
 
-  void surface(const SurfaceMesh& mesh) {
-    std::vector<Vec3> normal(mesh.vertices.size(), Vec3::zero());
-    for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
-      for (int k = 0; k < 3; ++k) normal[static_cast<std::size_t>(mesh.triangles[t][k])] += mesh.area(t);
-    for (std::size_t i = 0; i < normal.size(); ++i) corner(mesh.vertices[i], normal[i]);
+  void surface(const SurfaceMesh& mesh, const std::function<bool(const Vec3&)>& counts) {
+    for (const RigidSample& sample : limited_feelers(mesh, spacing_, counts))
+      (sample.feeler == Feeler::face ? faces_ : all_).push_back(sample);
   }
 
   double spacing_;
   std::vector<RigidSample> all_, faces_;
 };
+
+/// What is left of the feelers of parts when they are combined, and those of the seams between them.
+class CompoundFeelers {
+ public:
+  explicit CompoundFeelers(double spacing) : spacing_(spacing) {}
+
+  std::vector<RigidSample> of(const Compound& compound) const {
+    return compound
+        .fold([&](const SimpleShape& shape, const Compound::Placement& place) { return leaf(shape, place); },
+              [&](Operation operation, double blend, Part first, Part second) {
+                return operation == Operation::unite ? united(blend, first, second)
+                                                     : cut(operation, blend, first, second);
+              })
+        .samples;
+  }
+
+ private:
+  using Surface = std::function<SurfacePoint<double, 3>(const Vec3&)>;
+  struct Part {
+    std::vector<RigidSample> samples;
+    Surface nearest;
+    Bounds bounds;
+    double rounding;        ///< of the distance [m]
+    bool convex = false;
+    bool complete = true;   ///< whether there are feelers all over its surface
+  };
+
+  Part leaf(const SimpleShape& shape, const Compound::Placement& place) const {
+    const Mat<double, 3> to_local = transpose(place.rotation);
+    Part part;
+    part.rounding = 1e-6 * spacing_;
+    std::visit(
+        [&]<class S>(const S& s) {
+          part.samples = feelers_of(Shape<double>(s), spacing_);
+          part.bounds = turned(s.bounds(), place.rotation, place.at);
+          part.convex = !std::is_same_v<S, Mesh> && !std::is_same_v<S, Torus<double>>;
+          part.complete = part.bounds.bounded;
+          if constexpr (std::is_same_v<S, Mesh>) part.rounding = s.field().spacing;
+          part.nearest = [s, place, to_local](const Vec3& p) {
+            SurfacePoint<double, 3> found = s.nearest(to_local * (p - place.at));
+            found.normal = place.rotation * found.normal;
+            return found;
+          };
+        },
+        shape);
+    for (RigidSample& sample : part.samples) {
+      sample.x = place.rotation * sample.x + place.at;
+      sample.n = place.rotation * sample.n;
+    }
+    return part;
+  }
+
+  /// Calls visit(center, radius) for balls that stand for a feeler.
+  template <class Visit>
+  static void each_ball(const RigidSample& sample, const Visit& visit) {
+    if (sample.feeler != Feeler::ring) return visit(sample.x, sample.radius);
+    int least = std::abs(sample.n[1]) < std::abs(sample.n[0]) ? 1 : 0;
+    if (std::abs(sample.n[2]) < std::abs(sample.n[least])) least = 2;
+    const Vec3 u = length_and_direction(cross(sample.n, axis_direction<double, 3>(least, false))).normal;
+    const Vec3 v = cross(sample.n, u);
+    constexpr int around = 24;
+    for (int i = 0; i < around; ++i) {
+      const double angle = 2 * std::numbers::pi * i / around;
+      visit(sample.x + sample.ring * (std::cos(angle) * u + std::sin(angle) * v), sample.radius);
+    }
+  }
+  static bool all(const RigidSample& sample, const std::function<bool(const Vec3&, double)>& is) {
+    bool result = true;
+    each_ball(sample, [&](const Vec3& center, double radius) { result = result && is(center, radius); });
+    return result;
+  }
+
+  static Surface joined(Operation operation, double blend, const Part& a, const Part& b) {
+    return [operation, blend, a = a.nearest, b = b.nearest](const Vec3& p) {
+      return combined(operation, a(p), b(p), blend);
+    };
+  }
+
+  /// Without what has disappeared in the other one.
+  static Part united(double blend, const Part& a, const Part& b) {
+    Part sum;
+    sum.nearest = joined(Operation::unite, blend, a, b);
+    sum.bounds = tribo::united(a.bounds, b.bounds, 0.25 * blend);
+    sum.rounding = std::max(a.rounding, b.rounding);
+    sum.complete = a.complete && b.complete;
+    const auto keep = [&](const Part& from, const Part& other) {
+      for (const RigidSample& sample : from.samples)
+        if (!all(sample, [&](const Vec3& x, double r) { return other.nearest(x).distance < -r - other.rounding; }))
+          sum.samples.push_back(sample);
+    };
+    keep(a, b);
+    keep(b, a);
+    return sum;
+  }
+
+  /// What the other one has left whole, and seams.
+  Part cut(Operation operation, double blend, const Part& a, const Part& b) const {
+    const bool difference = operation == Operation::difference;
+    Part rest;
+    rest.nearest = joined(operation, blend, a, b);
+    rest.bounds = difference ? a.bounds : common(a.bounds, b.bounds);
+    rest.rounding = std::max(a.rounding, b.rounding);
+    bool cut_a = !a.complete, cut_b = !b.complete || (difference && !b.convex);
+    const auto keep = [&](const Part& from, const Part& other, bool outside, bool& was_cut) {
+      for (const RigidSample& sample : from.samples) {
+        const bool point = !(sample.radius > 0) && sample.feeler != Feeler::ring;
+        // A point is on the surface yet, or not; a ball of which part is gone must not feel there.
+        const bool whole = all(sample, [&](const Vec3& x, double r) {
+          const double distance = outside ? other.nearest(x).distance : -other.nearest(x).distance;
+          return distance >= r - rest.rounding && distance >= (point ? 0 : blend) - rest.rounding;
+        });
+        if (whole)
+          rest.samples.push_back(sample);
+        else if (!point)
+          was_cut = true;
+      }
+    };
+    keep(a, b, difference, cut_a);
+    if (!difference) keep(b, a, false, cut_b);
+    rest.complete = rest.bounds.bounded;
+    if (!rest.complete) return rest;
+    const SurfaceMesh surface = extract_surface(rest.nearest, rest.bounds);
+    const double near = 0.02 * size_of(surface) / 124 + rest.rounding + blend;
+    for (const RigidSample& sample : limited_feelers(surface, spacing_, [&](const Vec3& x) {
+           const bool on_a = std::abs(a.nearest(x).distance) < near, on_b = std::abs(b.nearest(x).distance) < near;
+           return (on_a && on_b) || (cut_a && on_a) || (cut_b && on_b);
+         }))
+      rest.samples.push_back(sample);
+    return rest;
+  }
+
+  double spacing_;
+};
+
+std::vector<RigidSample> compound_feelers(const Compound& compound, double spacing) {
+  return CompoundFeelers(spacing).of(compound);
+}
 
 }  // namespace
 
@@ -130,46 +300,6 @@ std::vector<RigidSample> feelers_of(const Shape<double>& shape, double spacing) 
   Feelers feelers(spacing);
   feelers.add(shape);
   return feelers.take();
-}
-
-double reach_of(const Shape<double>& shape, const Vec3& center) {
-  const double away = std::sqrt(squared_norm(center));
-  if (const auto* sphere = std::get_if<Sphere<double>>(&shape)) return sphere->radius + away;
-  if (const auto* capsule = std::get_if<Capsule<double>>(&shape)) return capsule->radius + 0.5 * capsule->height + away;
-  if (const auto* cylinder = std::get_if<Cylinder<double>>(&shape))
-    return std::hypot(cylinder->radius, 0.5 * cylinder->height) + away;
-  if (const auto* torus = std::get_if<Torus<double>>(&shape)) return torus->ring + torus->tube + away;
-  double farthest2 = 0;
-  if (const auto* mesh = std::get_if<Mesh>(&shape)) {
-    for (const Vec3& x : mesh->solid().mesh.vertices) farthest2 = std::max(farthest2, squared_norm(x - center));
-    return std::sqrt(farthest2);
-  }
-  const Bounds bounds = std::visit([](const auto& s) { return s.bounds(); }, shape);
-  for (int i = 0; i < 8; ++i) {
-    Vec3 x;
-    for (int k = 0; k < 3; ++k) x[k] = (i >> k & 1) != 0 ? bounds.high[k] : bounds.low[k];
-    farthest2 = std::max(farthest2, squared_norm(x - center));
-  }
-  return std::sqrt(farthest2);
-}
-
-double thickness_of(const Shape<double>& shape) {
-  if (const auto* box = std::get_if<Box<double>>(&shape)) return std::min({box->size[0], box->size[1], box->size[2]});
-  if (const auto* sphere = std::get_if<Sphere<double>>(&shape)) return 2 * sphere->radius;
-  if (const auto* capsule = std::get_if<Capsule<double>>(&shape)) return 2 * capsule->radius;
-  if (const auto* cylinder = std::get_if<Cylinder<double>>(&shape))
-    return std::min(2 * cylinder->radius, cylinder->height);
-  if (const auto* torus = std::get_if<Torus<double>>(&shape)) return 2 * torus->tube;
-  const Bounds bounds = std::visit([](const auto& s) { return s.bounds(); }, shape);
-  constexpr int cuts = 24;
-  double deepest = 0;
-  for (int i = 0; i < cuts * cuts * cuts; ++i) {
-    const Vec<int, 3> cell{{i % cuts, i / cuts % cuts, i / (cuts * cuts)}};
-    Vec3 x;
-    for (int k = 0; k < 3; ++k) x[k] = bounds.low[k] + (bounds.high[k] - bounds.low[k]) * (cell[k] + 0.5) / cuts;
-    deepest = std::max(deepest, -std::visit([&](const auto& s) { return s.nearest(x).distance; }, shape));
-  }
-  return 2 * deepest;
 }
 
 }  // namespace tribo

@@ -10,10 +10,4 @@ namespace tribo {
 /// may be along edges and on faces [m]: what is smaller and has feelers of its own is felt by these.
 std::vector<RigidSample> feelers_of(const Shape<double>& shape, double spacing);
 
-/// Farthest point of a shape from `center`, or somewhat more [m].
-double reach_of(const Shape<double>& shape, const Vec<double, 3>& center);
-
-/// Twice the depth of its deepest point, or somewhat less [m].
-double thickness_of(const Shape<double>& shape);
-
 }  // namespace tribo

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tribo/matter/rigid/extent.h"
 #include "tribo/matter/rigid/feelers.h"
 #include "tribo/matter/rigid/joint_place.h"
 #include "tribo/matter/rigid/mass.h"

@@ -103,7 +103,7 @@ class ParticleSystem final : public System<Real, D> {
   Index seeded_ = 0;
   Index bad_ = no_index;  ///< first particle that is no longer finite
   bool scattered_ = false;
-  Phase<Real, D> phase_{.number = 0};
+  Phase<Real, D> phase_{.number = 0, .particles = &grid};
 };
 
 /// Those that others have made their own, the last of the `seeded`, must be in a checkpoint.

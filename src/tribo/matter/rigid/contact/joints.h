@@ -38,6 +38,7 @@ struct RigidJointRow {
   JointPiece piece;  ///< of the law, that is being solved with
   double off;        ///< what places alone are to bring back [m], [rad]
   double impulse;
+  double before, way;  ///< of the sweep before, and where sweeps lead to: see solve.cpp
 };
 
 /// Where a joint is fixed.

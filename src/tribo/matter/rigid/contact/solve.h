@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/rigid/contact/rows.h"
 
 /// \file
@@ -41,8 +42,15 @@ enum class SweepMode : int {
   shift   ///< the same for places alone
 };
 
-/// `sweeps` times all rows, in turns forward and backward; after each `between`, where there is one.
-void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, RigidContacts& contacts,
-                RigidWork& work, const std::function<void(int)>& between = {});
+/// Gives bodies the impulses that rows begin with.
+void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, RigidWork& work);
+
+/// What is solved beside rows, as joints are, with the number of the sweep. False where that is not all yet.
+using BetweenSweeps = std::function<bool(int)>;
+
+/// All rows, forward and backward, and then `between`, where there is one; `sweeps` times or until that changes no more
+/// than `enough`, twice the energy of the change [J].
+void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
+                JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -75,6 +75,33 @@ struct TurnDriven {
   TRIBO_HD void operator()(Index i) const { body[driven[i].body].w = driven[i].w; }
 };
 
+struct NoteVelocity {
+  const PlacedBody* body;
+  Shift* noted;
+  TRIBO_HD void operator()(Index i) const { noted[i] = {body[i].v, body[i].w}; }
+};
+struct ChangeOfVelocity {
+  const PlacedBody* body;
+  const double* radius;
+  const Shift* noted;
+  TRIBO_HD double operator()(Index i) const {
+    return sqrt(squared_norm(body[i].v - noted[i].v)) +
+           radius[body[i].form] * sqrt(squared_norm(body[i].w - noted[i].w));
+  }
+};
+struct KeepVelocity {
+  const PlacedBody* body;
+  FieldView<const double, 6> inertia;
+  FieldView<double, 3> v, L;
+  TRIBO_HD void operator()(Index i) const {
+    const PlacedBody& one = body[i];
+    if (!(one.inverse_mass > 0)) return;
+    put(v, i, one.v);
+    const Vec3d before = vector_at(L, i);
+    put(L, i, before + carried(one.rotation, tensor_at(inertia, i)) * (one.w - one.inverse_inertia * before));
+  }
+};
+
 /// What has no inertia does not turn.
 struct MoveBody {
   const PlacedBody* body;
@@ -218,6 +245,7 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
+  send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -269,6 +297,21 @@ void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double 
                          work.touched.data()},
                body_grain);
   parallel_for(ex, label, static_cast<Index>(mesh.driven.size()), TurnDriven{work.driven.data(), work.body.data()});
+}
+
+void note_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Array<Shift>& noted) {
+  noted.resize_discard(mesh.count);
+  parallel_for(ex, label, mesh.count, NoteVelocity{work.body.data(), noted.data()}, body_grain);
+}
+
+double changed_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, const Array<Shift>& noted) {
+  return reduce(ex, label, mesh.count, 0.0, ChangeOfVelocity{work.body.data(), mesh.radius.data(), noted.data()},
+                Larger<double>{});
+}
+
+void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, RigidState& state) {
+  parallel_for(ex, label, mesh.count,
+               KeepVelocity{work.body.data(), view(mesh.inertia), view(state.v), view(state.L)}, body_grain);
 }
 
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,

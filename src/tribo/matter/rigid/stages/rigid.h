@@ -23,12 +23,15 @@ struct Shift {
 /// Scratch memory.
 struct RigidWork {
   Array<PlacedBody> body;
-  Array<Shift> shift;     ///< only moves; see solve.h
-  Array<Index> touched;   ///< 1: something acts on it beside gravity
+  Array<Shift> shift;        ///< only moves; see solve.h
+  Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.h
+  Array<Index> touched;      ///< 1: something acts on it beside gravity
   Array<DrivenBody> driven;
   std::vector<DrivenBody> driven_host;
 
-  std::size_t bytes() const { return body.bytes() + shift.bytes() + touched.bytes() + driven.bytes(); }
+  std::size_t bytes() const {
+    return body.bytes() + shift.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
+  }
 };
 
 /// Angular velocity in the middle of a step that begins with the orientation `from` and the angular momentum L, by which the
@@ -53,6 +56,13 @@ void place_driven(Exec& ex, const RigidMesh& mesh, double time, double dt, Rigid
 /// Bodies where they begin, with the velocities that they would have at the end of a step if nothing touched them.
 void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
                   RigidWork& work);
+
+/// Velocities of placed bodies now, and the largest change of one of a point of their surfaces since [m/s].
+void note_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Array<Shift>& noted);
+double changed_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, const Array<Shift>& noted);
+
+/// What impulses between steps have changed of the velocities of placed bodies.
+void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, RigidState& state);
 
 /// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
 /// of the step.

@@ -4,6 +4,8 @@
 
 #include "tribo/engine/system.h"
 #include "tribo/matter/rigid/contact/joints.h"
+#include "tribo/matter/particles/stages/system.h"
+#include "tribo/matter/rigid/contact/near_particles.h"
 #include "tribo/matter/rigid/contact/solve.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -28,16 +30,22 @@ class RigidSystem final : public System<Real, 3> {
   RigidJoints joints;
   JointWork joint_work;
   RigidColors colors;
+  NodeContacts<Real> nodes[2];  ///< by phase
+  ParticleContacts<Real> particles;
 
-  RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
+  RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
+      : System<Real, 3>(ex, model), all_particles_(others.template of<ParticleSystem<Real, 3>>()) {}
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh.count == 0; }
+  bool has_bodies() const override { return !empty(); }
 
   void each_saved(StateList& list) override;
   void loaded() override;
 
   void bound(const Surroundings& around, StepBound& step) const override;
+  void begin() override;
   ImplicitReport predict(const StepTry& attempt) override;
+  double meet(const Phase<Real, 3>& phase, double dt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
 
@@ -55,11 +63,16 @@ class RigidSystem final : public System<Real, 3> {
 
   double driven_speed(double time, double dt) const;
   void evaluate();
+  double small_change(double dt) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
   /// Impulses between bodies and by joints.
   void settle(double dt);
+  const Array<double>& friction_with(int phase) const {
+    return phase == 0 ? mesh.particle_friction : mesh.strand_friction;
+  }
 
+  ParticleSystem<Real, 3>& all_particles_;
   std::vector<RigidSkin> skins_;  ///< by form
   RigidContactRules rules_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
@@ -67,7 +80,11 @@ class RigidSystem final : public System<Real, 3> {
   Colliders<double, 3> open_;
   RigidSpeeds speeds_;
   Index bad_ = no_index;
+  double moving_mass_ = 0;  ///< [kg]
   bool touched_ = false;
+  StepTry attempt_{};
+  Array<Shift> before_;      ///< velocities of bodies, to see whether rounds still change them
+  Index unsettled_ = 0;      ///< bodies whose points were not settled, in this step
   double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
 

@@ -41,6 +41,7 @@ class RodBundle {
   double scatter(Exec& ex, const RodState<Real>& rods, double dt);
   /// The grid after `scatter`, for what else acts on it before `blend`.
   GridNodes<Real, 3> nodes() { return grid_.nodes(); }
+  GridPhase<Real, 3>& grid() { return grid_; }
   /// v_blend of eq. 33 to the vertices, through the strands' matrix A, and the material's next strain (eq. 32). After
   /// `rod_step` and `scatter` of the same dt, with v_lag still in the state. The strain is that of the step's begin
   /// again when `scatter` or `undo` come before `accept`. `met_particles`: `couple_particles` was between.

@@ -106,7 +106,7 @@ class RodSystem final : public System<Real, 3> {
   Index contacts_ = 0;            ///< with colliders, likewise
   bool tangled_ = false;          ///< strands were about to pass through each other since the last step
   bool pushed_ = false;
-  Phase<Real, 3> phase_{.number = 1};
+  Phase<Real, 3> phase_{.number = 1, .particles = &bundle.grid()};
   bool met_particles_ = false;
   Index bad_ = no_index;  ///< first vertex that is no longer finite
 };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tribo/matter/rigid/seed.h"
+#include "tribo/mesh/surface_mesh.h"
+
+namespace tribo {
+
+/// Feelers on a closed surface of triangles: its corners, points along its edges, and, where it bends gently, points
+/// `smooth_spacing` from each other; then points within flat faces. Where it bends inward nothing but a surface that
+/// bends outward can touch it, which has feelers of its own. `counts` says of a point whether it matters.
+std::vector<RigidSample> surface_feelers(const SurfaceMesh& mesh, double edge_spacing, double smooth_spacing,
+                                         const std::function<bool(const Vec<double, 3>&)>& counts);
+
+}  // namespace tribo
