@@ -8,6 +8,7 @@
 #include "tribo/io/writer.h"
 #include "tribo/models/all.h"
 #include "tribo/scene/json_document.h"
+#include "tribo/scene/read_joint.h"
 #include "tribo/scene/read_object.h"
 #include "tribo/scene/room.h"
 #include "tribo/scene/suggest.h"
@@ -292,6 +293,7 @@ void read_format(ParamReader& in, Scene& scene) {
           });
   if (!in.describing())
     for (const Room* room : rooms()) room->complete(scene);
+  read_joints(in, scene);
   in.list("sinks", "where material leaves the scene", false, [&](ParamReader& entry, const std::string& index) {
     read_sink(entry, index, names, scene.sinks.emplace_back());
   });

@@ -29,6 +29,8 @@ std::vector<ListEntry> list_shapes() { return alternatives("shape"); }
 std::vector<ListEntry> list_fields() { return alternatives("field"); }
 std::vector<ListEntry> list_objects() { return alternatives("object"); }
 
+std::vector<ListEntry> list_joints() { return alternatives("joint"); }
+
 std::vector<ListEntry> list_materials() {
   Scene scene;
   const FormatDescription format = describe([&](ParamReader& in) { read_format(in, scene); });
@@ -93,7 +95,7 @@ struct ListKind {
   std::vector<ListEntry> (*entries)();
 };
 constexpr ListKind kinds[] = {{"materials", list_materials}, {"models", list_models},   {"transfers", list_transfers},
-                              {"colliders", list_shapes},    {"objects", list_objects}, {"fields", list_fields},
+                              {"colliders", list_shapes},    {"objects", list_objects}, {"joints", list_joints}, {"fields", list_fields},
                               {"writers", list_writers},     {"scenes", list_scenes}};
 
 }  // namespace

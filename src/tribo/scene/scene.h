@@ -12,6 +12,7 @@
 #include "tribo/math/small.h"
 #include "tribo/models/any_law.h"
 #include "tribo/scene/contact.h"
+#include "tribo/scene/joint.h"
 #include "tribo/scene/look.h"
 #include "tribo/scene/motion.h"
 #include "tribo/scene/sampling.h"
@@ -153,6 +154,7 @@ struct Scene {
   std::vector<MaterialSpec> materials;
   std::vector<ObjectSpec> objects;
   std::vector<ColliderSpec> colliders;
+  std::vector<JointSpec> joints;
   std::vector<SinkSpec> sinks;
   ContactSpec contact;
   StrandContactSpec strand_contact;

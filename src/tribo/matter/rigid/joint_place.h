@@ -9,4 +9,7 @@ namespace tribo {
 void place_joint(const std::vector<RigidBody>& bodies, const Vec<double, 3>& at_a, const Vec<double, 3>& at_b,
                  const Vec<double, 3>& axis, RigidJoint& joint);
 
+/// Those of a scene, whose bodies are in the seed.
+void add_joints(const Scene& scene, RigidSeed& seed, std::vector<std::string>& warnings);
+
 }  // namespace tribo

@@ -7,6 +7,7 @@
 
 #include "tribo/matter/rigid/extent.h"
 #include "tribo/matter/rigid/feelers.h"
+#include "tribo/matter/rigid/joint_place.h"
 #include "tribo/matter/rigid/mass.h"
 #include "tribo/matter/rigid/spec.h"
 #include "tribo/scene/friction.h"
@@ -147,8 +148,10 @@ class RigidMaker {
 
 }  // namespace
 
-RigidSeed make_rigid_bodies(const Scene& scene, const Seeds& seeds, std::vector<std::string>& /*warnings*/) {
-  return RigidMaker(scene, seeds).make();
+RigidSeed make_rigid_bodies(const Scene& scene, const Seeds& seeds, std::vector<std::string>& warnings) {
+  RigidSeed seed = RigidMaker(scene, seeds).make();
+  add_joints(scene, seed, warnings);
+  return seed;
 }
 
 std::int32_t body_of(const RigidSeed& seed, int object) {

@@ -7,7 +7,7 @@
 
 #include "tribo/colliders/all.h"
 #include "tribo/matter/solids/seed.h"
-#include "tribo/models/joint/all.h"
+#include "tribo/scene/joint.h"
 #include "tribo/scene/motion.h"
 
 /// \file
@@ -77,6 +77,7 @@ struct RigidJoint {
   Mat<double, 3> frame_a = Mat<double, 3>::identity();     ///< axes of the joint in the frame of a; its axis is z
   Mat<double, 3> frame_b = Mat<double, 3>::identity();     ///< likewise of b
   JointRule<double> rule;                                  ///< limits, friction, motor
+  std::vector<JointAim> aims;                              ///< of the motor, by time; empty: rule.target
   bool touch = false;                                      ///< whether the two touch each other beside it
 };
 

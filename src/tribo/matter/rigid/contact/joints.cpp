@@ -551,9 +551,10 @@ void load_joints(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidJoints& 
   work.present.resize_discard(mesh.joints);
 }
 
-void begin_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const Vec3d& gravity, double dt,
+void begin_joints(Exec& ex, const RigidMesh& mesh, RigidJoints& joints, const Vec3d& gravity, double time, double dt,
                   const RigidState& state, RigidWork& work, JointWork& rows) {
   if (mesh.joints == 0) return;
+  joints.aim(ex, time, dt);
   parallel_for(ex, label, mesh.joints,
                MakeRows{joints.view(), work.body.data(), view(state.joint_force), view(state.joint_value), dt,
                         dt * gravity, rows.row.data(), rows.value.data()},

@@ -81,8 +81,6 @@ class RigidJointsOf<std::variant<J...>> {
 
   void load(Exec& ex, const RigidSeed& seed) {
     std::tuple<std::vector<J>...> kinds;
-    ties.clear();
-    rows.clear();
     for (const RigidJoint& joint : seed.joints)
       std::visit(
           [&]<class One>(const One& one) {
@@ -98,11 +96,23 @@ class RigidJointsOf<std::variant<J...>> {
             one.each_row(JointPlace<double>{Vec3d::zero(), Vec3d::zero(), axes, axes},
                          [&](const JointRow<double>&) { ++count; });
             rows.push_back(count);
+            aims_.push_back(joint.aims);
           },
           joint.joint);
     (send(ex, std::get<std::vector<J>>(kinds), std::get<Array<J>>(kinds_), static_cast<JointSpan<J>&>(view_)), ...);
     copy_to_device(ex, ties.data(), ties_, static_cast<Index>(ties.size()));
     view_.tie = ties_.data();
+  }
+  /// What motors aim at in a step, where that changes with time.
+  void aim(Exec& ex, double time, double dt) {
+    bool changes = false;
+    for (std::size_t j = 0; j < ties.size(); ++j) {
+      if (aims_[j].empty()) continue;
+      const bool speed = ties[j].rule.motor == JointRule<double>::Motor::speed;
+      ties[j].rule.target = aim_at(aims_[j], time + (speed ? 0.5 : 1.0) * dt);
+      changes = true;
+    }
+    if (changes) copy_to_device(ex, ties.data(), ties_, static_cast<Index>(ties.size()));
   }
   const View& view() const { return view_; }
   std::size_t bytes() const { return ties_.bytes() + (std::get<Array<J>>(kinds_).bytes() + ...); }
@@ -116,6 +126,16 @@ class RigidJointsOf<std::variant<J...>> {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
     span.data = to.data();
   }
+  static double aim_at(const std::vector<JointAim>& aims, double time) {
+    std::size_t k = 0;
+    while (k < aims.size() && aims[k].time <= time) ++k;
+    if (k == 0) return aims.front().target;
+    if (k == aims.size()) return aims.back().target;
+    const JointAim &from = aims[k - 1], &to = aims[k];
+    return from.target + (time - from.time) / (to.time - from.time) * (to.target - from.target);
+  }
+
+  std::vector<std::vector<JointAim>> aims_;
   Array<JointTie> ties_;
   std::tuple<Array<J>...> kinds_;
   View view_;
@@ -155,7 +175,7 @@ void load_joints(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidJoints& 
 
 /// Rows of all joints for a step, with the impulses of the last one to begin with, which bodies get. Bodies must be
 /// placed and not have been pushed.
-void begin_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const Vec3d& gravity, double dt,
+void begin_joints(Exec& ex, const RigidMesh& mesh, RigidJoints& joints, const Vec3d& gravity, double time, double dt,
                   const RigidState& state, RigidWork& work, JointWork& rows);
 
 /// Where rows come to by the velocities that bodies have now: their curvature over the step.

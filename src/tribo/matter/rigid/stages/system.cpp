@@ -203,7 +203,7 @@ void RigidSystem<Real>::touch(const StepTry& attempt) {
   touched_ = true;
   const auto open = open_.place(ex_, open_specs_, attempt.around.time, attempt.dt, {});
   find_rows(ex_, mesh, rules_, open, open_number_, attempt.dt, state, work, contacts);
-  begin_joints(ex_, mesh, joints, model_.gravity, attempt.dt, state, work, joint_work);
+  begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
   color_ties(ex_, mesh, contacts, work, colors);
   begin_ties(ex_, colors, contacts, work);
 }
