@@ -26,6 +26,9 @@ class RigidSystem final : public System<Real, 3> {
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh.count == 0; }
 
+  /// From `collide` to `finish`.
+  RigidStep step() { return {&mesh, &joints, &colors, &contacts, &joint_work, &work}; }
+
   void each_saved(StateList& list) override;
   void loaded() override;
 

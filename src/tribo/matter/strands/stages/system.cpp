@@ -86,6 +86,9 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
   copy_to_device(ex_, triangle_body.data(), touched_bodies.triangle_body, static_cast<Index>(triangle_body.size()));
   copy_to_device(ex_, own_body.data(), touched_bodies.own_body, mesh.strands);
   copy_to_device(ex_, seed.rooted.data(), touched_bodies.own_count, mesh.strands);
+  own_body.assign(own_body.size(), -1);
+  copy_to_device(ex_, own_body.data(), touched_rigids.own_body, mesh.strands);
+  copy_to_device(ex_, seed.rooted.data(), touched_rigids.own_count, mesh.strands);
   own_strands.count = static_cast<Index>(vertex.size());
   own_strands.x = &state.x;
   copy_to_device(ex_, vertex.data(), own_strands.vertex, own_strands.count);
@@ -232,14 +235,19 @@ bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
   if (empty()) return true;
   const double dt = attempt.dt;
   volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  const bool bodies = bodies_.mesh.triangles > 0;
-  if (bodies) {
+  StrandMeets<Real> bodies;
+  if (bodies_.mesh.triangles > 0) {
     touched_bodies.mesh = &bodies_.mesh;
     touched_bodies.state = &bodies_.state;
     list_near_bodies(ex_, mesh, state, dt, touched_bodies);
+    bodies.solids = &touched_bodies;
   }
-  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles,
-                              bodies ? &touched_bodies : nullptr);
+  if (!rigids_.empty()) {
+    touched_rigids.bodies = rigids_.step();
+    list_near_rigids(ex_, mesh, state, dt, touched_rigids);
+    bodies.rigids = &touched_rigids;
+  }
+  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles, bodies);
   touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
   if (has_skin()) push_skin(dt);
   contacts_ = holder.held();
@@ -352,8 +360,9 @@ std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
                     bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
                     mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
-                    own_strands.vertex.bytes() + own_strands.body.bytes() + touched_bodies.bytes() + obstacles.bytes() +
-                    mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
+                    own_strands.vertex.bytes() + own_strands.body.bytes() + touched_bodies.bytes() +
+                    touched_rigids.bytes() + obstacles.bytes() + mesh.group.bytes() + mesh.skin.bytes() +
+                    mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})
     sum += a->bytes();
