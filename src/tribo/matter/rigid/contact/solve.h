@@ -49,6 +49,7 @@ void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps,
 /// All bodies of a step with what holds them, for others that push them after they are placed and rows are made.
 struct RigidStep {
   const RigidMesh* mesh = nullptr;  ///< null: there are none
+  const RigidState* state = nullptr;
   const RigidJoints* joints = nullptr;
   const RigidColors* colors = nullptr;
   RigidContacts* contacts = nullptr;

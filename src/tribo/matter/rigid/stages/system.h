@@ -26,8 +26,8 @@ class RigidSystem final : public System<Real, 3> {
   void load(const Seeds& seeds) override;
   bool empty() const override { return mesh.count == 0; }
 
-  /// From `collide` to `finish`.
-  RigidStep step() { return {&mesh, &joints, &colors, &contacts, &joint_work, &work}; }
+  /// Bodies in a step: from `predict` on where they are, from `collide` on what holds them.
+  RigidStep step() { return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work}; }
 
   void each_saved(StateList& list) override;
   void loaded() override;

@@ -89,6 +89,8 @@ class RodSystem final : public System<Real, 3> {
   bool has_skin() const { return mesh.skin_vertices > 0; }
   /// What strands have passed on, to the bodies under their roots.
   double push_skin(double dt);
+  void settle_skin(double dt);
+  SkinBodies<Real> skin();
   /// The first pair of strands that passes through each other in the step that `collide` has looked at.
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
