@@ -43,12 +43,15 @@ struct RodDrive {
   explicit RodDrive(const Pose& frame) : skinned(true), start(frame) {}
 };
 
-/// Where a root is on a skin: a point of a triangle whose corners are vertices of a hybrid mesh, and a little off it.
+/// Where a root is on a skin: a point of a triangle whose corners are vertices of a hybrid mesh, and a little off it;
+/// or a place in the frame of a rigid body.
 struct SkinRoot {
+  std::int32_t body = -1;  ///< of the seed of rigid bodies; -1: it is on a triangle
   Vec<std::int32_t, 3> corner{};
   Vec<double, 3> weight = Vec<double, 3>::zero();  ///< of the corners; sum 1
-  Mat<double, 3> frame = Mat<double, 3>::zero();   ///< of the triangle at time 0: edge, across, normal, as columns
-  Vec<double, 3> off = Vec<double, 3>::zero();     ///< from that point to the root, in this frame [m]
+  Mat<double, 3> frame =
+      Mat<double, 3>::zero();  ///< of the triangle at time 0: edge, across, normal, as columns; or of the body
+  Vec<double, 3> off = Vec<double, 3>::zero();  ///< from that point, or the center, to the root, in this frame [m]
 };
 
 struct RodSeed {

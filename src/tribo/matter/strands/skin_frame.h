@@ -4,7 +4,8 @@
 #include "tribo/matter/strands/seed.h"
 
 /// \file
-/// How a triangle carries the root of a strand along: shared by setup, which finds its place, and the solver.
+/// How a triangle, or a rigid body, carries the root of a strand along: shared by setup, which finds its place, and the
+/// solver.
 
 namespace tribo {
 
@@ -35,13 +36,27 @@ TRIBO_HD Pose pose_on_skin(const SkinRoot& root, const Vec<double, 3>* corner) {
   return pose;
 }
 
+/// Likewise of one on a rigid body, by its center and how it is turned.
+TRIBO_HD Pose pose_on_body(const SkinRoot& root, const Vec<double, 3>& center, const Mat<double, 3>& rotation) {
+  return {center + rotation * root.off, rotation * transpose(root.frame)};
+}
+
 /// How a triangle moves the clamp of a root as it is now, and what impulses on the clamp are to its corners. The frame
 /// of `triangle_frame` turns with omega = sum Omega_c q_c: about its normal and across with the first edge, about that
-/// edge with the third corner.
+/// edge with the third corner. A rigid body has instead of corners the velocity of its center and how it turns, and
+/// gets an impulse and a torque about it.
 struct SkinClamp {
   Vec<double, 3> weight, t, c, n;
   double per_length, per_height, skew;  ///< 1 / length of the first edge, 1 / height, t . second edge
-  Vec<double, 3> arm[2];                ///< of both vertices, from the root's place in the triangle
+  Vec<double, 3> arm[2];                ///< of both vertices, from the root's place in the triangle, or from the center
+  bool rigid = false;
+
+  TRIBO_HD SkinClamp(const Vec<double, 3>& center, const Vec<double, 3>& first, const Vec<double, 3>& second)
+      : weight(Vec<double, 3>::zero()), t(weight), c(weight), n(weight), per_length(0), per_height(0), skew(0) {
+    arm[0] = first - center;
+    arm[1] = second - center;
+    rigid = true;
+  }
 
   TRIBO_HD SkinClamp(const SkinRoot& root, const Vec<double, 3>* corner, const Vec<double, 3>& first,
                      const Vec<double, 3>& second)
@@ -66,6 +81,10 @@ struct SkinClamp {
 
   /// Velocities of both vertices by those of the corners.
   TRIBO_HD void move(const Vec<double, 3>* corner, Vec<double, 3>* vertex) const {
+    if (rigid) {
+      for (int i = 0; i < 2; ++i) vertex[i] = corner[0] + cross(corner[1], arm[i]);
+      return;
+    }
     const Vec<double, 3> first = corner[1] - corner[0], second = corner[2] - corner[0];
     const double across = -dot(n, first) * per_length;
     const double omega[3] = {(dot(n, second) + across * skew) * per_height, across, dot(c, first) * per_length};
@@ -77,6 +96,12 @@ struct SkinClamp {
   TRIBO_HD void pass(const Vec<double, 3>* impulse, const Vec<double, 3>& moment, Vec<double, 3>* corner) const {
     const Vec<double, 3> torque = moment + cross(arm[0], impulse[0]) + cross(arm[1], impulse[1]),
                          all = impulse[0] + impulse[1];
+    if (rigid) {
+      corner[0] = all;
+      corner[1] = torque;
+      corner[2] = Vec<double, 3>::zero();
+      return;
+    }
     const double along = dot(torque, t) * per_height;
     const Vec<double, 3> second = along * n;
     const Vec<double, 3> first = per_length * (dot(torque, n) * c - (dot(torque, c) + along * skew) * n);

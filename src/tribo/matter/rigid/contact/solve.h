@@ -53,4 +53,20 @@ using BetweenSweeps = std::function<bool(int)>;
 void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
 
+/// All bodies of a step with what holds them, for others that push them after they are placed and rows are made.
+struct RigidStep {
+  const RigidMesh* mesh = nullptr;  ///< null: there are none
+  const RigidState* state = nullptr;
+  const RigidJoints* joints = nullptr;
+  const RigidColors* colors = nullptr;
+  RigidContacts* contacts = nullptr;
+  JointWork* joint_rows = nullptr;
+  RigidWork* work = nullptr;
+
+  /// Lets joints and contacts answer to what others have pushed.
+  void answer(Exec& ex, int sweeps) const {
+    sweep_ties(ex, *colors, SweepMode::solve, sweeps, *contacts, *joint_rows, *work);
+  }
+};
+
 }  // namespace tribo::TRIBO_BACKEND

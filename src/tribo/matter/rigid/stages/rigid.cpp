@@ -107,7 +107,7 @@ struct MoveBody {
   const PlacedBody* body;
   const Shift* shift;
   const Index* touched;
-  FieldView<const double, 6> inertia, inverse_inertia;
+  RigidTurns turns;
   Vec3d gravity;
   double dt;
   FieldView<double, 3> x, v, L;
@@ -126,14 +126,9 @@ struct MoveBody {
     if (touched[i] == 0) way += (-0.5 * dt * dt) * gravity;
     put(x, i, one.x + way);
     put(v, i, one.v);
-    const Vec3d before = vector_at(FieldView<const double, 3>{{L[0], L[1], L[2]}}, i);
-    const Vec3d w0 = one.inverse_inertia * before;
-    // Without torque L keeps its bits.
-    const Vec3d now = before + carried(one.rotation, tensor_at(inertia, i)) * (one.w - w0);
-    put(L, i, now);
-    const Sym<double, 3> inverse = tensor_at(inverse_inertia, i);
-    const Vec3d middle = middle_spin(from, inverse, now, one.w, dt);
-    put(q, i, turned_by(from, dt * (middle + shift[i].w)));
+    const Vec3d momentum = turns.momentum(one, i, one.w), middle = turns.middle(one, i, one.w, dt);
+    put(L, i, momentum);
+    put(q, i, turned_by(turns.begin(i), dt * (middle + shift[i].w)));
   }
 };
 
@@ -317,9 +312,8 @@ void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Rig
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,
                  RigidWork& work) {
   parallel_for(ex, label, mesh.count,
-               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia),
-                        view(mesh.inverse_inertia), gravity, dt, view(state.x), view(state.v), view(state.L),
-                        view(state.q)},
+               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), turns_of(mesh, state), gravity, dt,
+                        view(state.x), view(state.v), view(state.L), view(state.q)},
                body_grain);
 }
 

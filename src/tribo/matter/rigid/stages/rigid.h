@@ -48,6 +48,35 @@ TRIBO_HD Vec3d middle_spin(const Quaternion<double>& from, const Sym<double, 3>&
   return middle;
 }
 
+/// How bodies turn in a step (theory F.5): L is kept but for what acts on them, and R follows the velocity in the middle
+/// of the step.
+struct RigidTurns {
+  FieldView<const double, 4> q;
+  FieldView<const double, 3> L;
+  FieldView<const double, 6> inertia, inverse_inertia;
+
+  TRIBO_HD Sym<double, 3> at(const FieldView<const double, 6>& tensor, Index i) const {
+    Sym<double, 3> r;
+    for (int k = 0; k < 6; ++k) r.s[k] = tensor[k][i];
+    return r;
+  }
+  TRIBO_HD Quaternion<double> begin(Index i) const { return {{q[0][i], q[1][i], q[2][i], q[3][i]}}; }
+  /// At the end of the step, of body `one`, with number i, where it has w then.
+  TRIBO_HD Vec3d momentum(const PlacedBody& one, Index i, const Vec3d& w) const {
+    const Vec3d before = vector_at(L, i);
+    // Without torque L keeps its bits.
+    return before + carried(one.rotation, at(inertia, i)) * (w - one.inverse_inertia * before);
+  }
+  TRIBO_HD Vec3d middle(const PlacedBody& one, Index i, const Vec3d& w, double dt) const {
+    if (!(one.inverse_mass > 0)) return w;
+    const Vec3d now = momentum(one, i, w);
+    return middle_spin(begin(i), at(inverse_inertia, i), now, w, dt);
+  }
+};
+inline RigidTurns turns_of(const RigidMesh& mesh, const RigidState& state) {
+  return {view(state.q), view(state.L), view(mesh.inertia), view(mesh.inverse_inertia)};
+}
+
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
 
 /// Those that follow keyframes where these say, with the velocities that take them to where they are after dt.
@@ -64,8 +93,7 @@ double changed_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work
 /// What impulses between steps have changed of the velocities of placed bodies.
 void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, RigidState& state);
 
-/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
-/// of the step.
+/// Moves bodies with the velocities that they have got.
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work);
 
 /// Largest speed of a point of a body, and turn of one in a second.

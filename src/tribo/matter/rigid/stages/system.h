@@ -46,6 +46,9 @@ class RigidSystem final : public System<Real, 3> {
   bool empty() const override { return mesh.count == 0; }
   bool has_bodies() const override { return !empty(); }
 
+  /// Bodies in a step: from `predict` on where they are, from `collide` on what holds them.
+  RigidStep step() { return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work}; }
+
   void each_saved(StateList& list) override;
   void loaded() override;
 

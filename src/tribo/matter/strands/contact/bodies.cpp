@@ -103,6 +103,7 @@ struct LetBodyYield {
       const auto share = static_cast<double>(one.share[c]);
       one.gives += static_cast<double>(to - from) * share * share * static_cast<double>(inverse_mass[vertex]);
     }
+    one.slips = one.gives;
   }
 };
 /// The first of what is at a vertex adds up all of it.

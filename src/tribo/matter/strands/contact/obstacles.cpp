@@ -16,6 +16,9 @@ using Vec3 = Vec<double, 3>;
 /// carries, one in which it starts, and one more. Then those go on of which a vertex comes, leaves, sticks or slides
 /// otherwise than before, as where a slack cord tightens. What is not settled then gets a last one.
 constexpr int least_sweeps = 3, most_sweeps = 12;
+/// With rigid bodies, each of which moves between sweeps, more; until they do nearly what strands took them to do.
+constexpr int most_sweeps_with_bodies = 30;
+constexpr double settled_bodies = 1e-3;
 constexpr const char* obstacles_label = "rod_contact";
 /// Normal velocity, relative to the collider's, at which a step ends in contact, or wins back a tenth of a depth: more
 /// would throw what a collider has run over. It is no faster than a fall from as high, since a speed that goes with
@@ -83,6 +86,12 @@ struct FindForced {
   }
 };
 
+/// Velocity of a vertex, or of the middle between it and its mate.
+template <class Real>
+TRIBO_HD Vec<Real, 3> moves_with(const FieldView<const Real, 3>& v, Index i, Index mate) {
+  return mate < 0 ? vector_at(v, i) : Real(0.5) * (vector_at(v, i) + vector_at(v, mate));
+}
+
 /// Colliders that a vertex may reach in the step, the nearest first, and whether it would go too near to one of them.
 template <class Real>
 struct FindObstacles {
@@ -96,6 +105,7 @@ struct FindObstacles {
   typename Colliders<Real, 3>::View colliders;
   ColliderFriction<Real> friction;
   NearTriangles<Real> triangles;
+  NearRigids<Real> rigids;
   Real lost, dt;
   bool part;  ///< whether depths are won back
   RodObstacle<Real>* obstacle;
@@ -112,10 +122,10 @@ struct FindObstacles {
     RodObstacle<Real>* const own = obstacle + Size{i} * obstacles_each;
     Index found = 0, touches = 0;
     Real nearest[obstacles_each] = {};
-    const auto meet = [&](const auto& contact, Boundary boundary, Real rubs) -> RodObstacle<Real>* {
+    const auto meet = [&](const auto& contact, Boundary boundary, Real rubs, Index mate) -> RodObstacle<Real>* {
       const Real gap = contact.distance - r;
       if (gap < -lost) return nullptr;
-      const Vec<Real, 3> relative = moves - contact.velocity;
+      const Vec<Real, 3> relative = moves_with(v, i, mate) - contact.velocity;
       int slot = found;
       while (slot > 0 && nearest[slot - 1] > gap) --slot;
       if (slot >= obstacles_each) return nullptr;
@@ -133,12 +143,13 @@ struct FindObstacles {
       one.least = least;
       one.friction = rubs;
       one.boundary = static_cast<Index>(boundary);
-      one.triangle = -1;
+      one.triangle = one.body = -1;
+      one.mate = mate;
       const bool holds = boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
       if (meets) touches = 1;
       // Without its collider a taut strand may leave where it is pressed on: what rested on it is taken to do so still.
-      const Vec<Real, 3> came = vector_at(v_start, i) - contact.velocity;
+      const Vec<Real, 3> came = moves_with(v_start, i, mate) - contact.velocity;
       one.rests = meets || gap + dt * dot(came, contact.normal) < resting * r ? 1 : 0;
       // What sticks or slips does so only where it touches; while it does, nothing slides on what is sticky.
       if (!holds && boundary != Boundary::separate) {
@@ -149,14 +160,21 @@ struct FindObstacles {
     };
     colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
       if (contact.collider != nozzle)  // is there for particles
-        meet(contact, contact.boundary, friction(strand_body[strand], contact));
+        meet(contact, contact.boundary, friction(strand_body[strand], contact), -1);
     });
     triangles.each(i, [&](const BodyContact<Real>& contact) {
-      RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction);
+      RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction, -1);
       if (one == nullptr) return;
-      one->gives = contact.gives;
+      one->gives = one->slips = contact.gives;
       one->triangle = contact.triangle;
       one->share = contact.share;
+    });
+    rigids.each(i, v, dt, [&](const RigidContact<Real>& contact) {
+      RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction, contact.mate);
+      if (one == nullptr) return;
+      one->gives = one->slips = contact.moves ? 1 : 0;  // see let_rigids_yield
+      one->carried = contact.carried;
+      one->body = contact.body;
     });
     static_assert(obstacles_each == 2);
     const bool pinched = found == 2 && pinch(own[0], own[1], r);
@@ -215,6 +233,7 @@ struct FindObstacles {
     wedge.least = Real(0);
     wedge.friction = Real(0);
     wedge.rests = 1;
+    middle.body = wedge.body = -1;  // neither yields
     wedge.boundary = static_cast<Index>(Boundary::separate);
   }
 };
@@ -274,6 +293,7 @@ struct HoldVertex {
   enum Grasp : Index { none, comes, sticks, slides };
 
   Sweep sweep;
+  bool bodies_move;  ///< rigid ones are not yet where they will be
   FieldView<const Real, 3> v, v_start;
   const Index *count, *vertex_strand, *open;
   const Real* radius;
@@ -292,11 +312,12 @@ struct HoldVertex {
       const Vec3 before = one.impulse;
       const Index grasped = one.grasp;
       if (sweep == Sweep::first || sweep == Sweep::fresh)
-        one.off = cast<double>((vector_at(v, i) - one.velocity) - one.least * one.normal) + one.gives * before;
-      decide(one, vector_at(v_start, i));
-      one.off += one.gives * (one.impulse - before);
+        one.off = cast<double>((moves_with(v, i, one.mate) - one.velocity) - one.least * one.normal) +
+                  one.yielded(before - one.pushed);
+      decide(one, moves_with(v_start, i, one.mate));
+      one.off += one.yielded(one.impulse - before);
       const bool stays = is_held(one.grasp) && is_held(grasped) && squared_norm(one.off) < slow * slow;
-      if (one.grasp != grasped && !stays) changed[i] = 1;
+      if ((one.grasp != grasped && !stays) || (bodies_move && one.body >= 0)) changed[i] = 1;
       const Mat<double, 3> B = block(one);
       sum.S = sum.S + B;
       sum.r += (one.impulse - before) - B * one.off;
@@ -337,8 +358,8 @@ struct HoldVertex {
     const Vec3 vt = one.off - vn * n, rubs = one.impulse - carried * n;
     const auto weight = static_cast<double>(one.weight), grip = static_cast<double>(one.grip);
     const auto friction = static_cast<double>(one.friction);
-    one.holds = yielding(one, firm * weight);
-    one.drags = yielding(one, firm * grip);
+    one.holds = yielding(one.gives, firm * weight);
+    one.drags = yielding(one.slips, firm * grip);
     one.follows = Real(0);
     one.grasp = sticks;
     if (one.boundary == static_cast<Index>(Boundary::sticky)) return;
@@ -369,7 +390,7 @@ struct HoldVertex {
       one.impulse = carried * n;
       return;
     }
-    const double most = friction_limit(friction, carried), drag = yielding(one, passing * grip),
+    const double most = friction_limit(friction, carried), drag = yielding(one.slips, passing * grip),
                  has = sqrt(squared_norm(rubs));
     const Vec3 wanted = rubs - drag * vt;
     const double size = sqrt(squared_norm(wanted)), speed = sqrt(squared_norm(vt));
@@ -394,7 +415,7 @@ struct HoldVertex {
     }
   }
   /// What gives way by c J is held as with B only where that is B / (1 + c B).
-  TRIBO_HD static double yielding(const RodObstacle<Real>& one, double mass) { return mass / (1 + one.gives * mass); }
+  TRIBO_HD static double yielding(double gives, double mass) { return mass / (1 + gives * mass); }
   TRIBO_HD static void release(RodObstacle<Real>& one) {
     one.grasp = none;
     one.holds = one.drags = 0;
@@ -418,7 +439,7 @@ struct MoveHeld {
       one.off += dv;
       const Vec3 back = HoldVertex<Real>::block(one) * one.off;
       one.impulse = one.impulse - back;
-      one.off = one.off - one.gives * back;
+      one.off = one.off - one.yielded(back);
       one.given = one.impulse;
     }
   }
@@ -438,7 +459,10 @@ struct StopVertex {
       const Vec<Real, 3> moves{{v[0][i], v[1][i], v[2][i]}};
       Real missing = one.least - dot(moves - one.velocity, one.normal);
       if (one.triangle >= 0) missing -= static_cast<Real>(one.gives * dot(one.impulse, cast<double>(one.normal)));
-      if (!(missing > Real(0))) continue;
+      if (one.body >= 0)
+        missing -= static_cast<Real>(one.gives * dot(one.given - one.pushed, cast<double>(one.normal)));
+      // What a vertex holds of its segment is not its own place to stop.
+      if (!(missing > Real(0)) || one.mate >= 0) continue;
       for (int k = 0; k < 3; ++k) v[k][i] = moves[k] + missing * one.normal[k];
       const Vec3 stops = static_cast<double>(mass[i] * missing) * cast<double>(one.normal);
       one.impulse += stops;
@@ -501,7 +525,7 @@ struct HitSpeed2 {
 template <class Real>
 void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                     double lost, double dt, const RodState<Real>& state, const RodWorkspace<Real>& work,
-                    const Array<Index>* among, bool part, RodObstacles<Real>& o, StrandBodies<Real>* bodies) {
+                    const Array<Index>* among, bool part, RodObstacles<Real>& o, const StrandMeets<Real>& bodies) {
   const Index n = mesh.vertices;
   o.obstacle.resize_discard(Size{n} * obstacles_each);
   o.count.resize_discard(n);
@@ -514,21 +538,36 @@ void find_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collider
                                 mesh.radius.data(), mesh.start.data(), mesh.buried.data(), colliders,
                                 static_cast<Real>(dt), o.from.data(), o.to.data()});
   parallel_for(ex, obstacles_label, n,
-               FindObstacles<Real>{
-                   view(state.x), view(state.v), view(work.v_start), mesh.inverse_mass.data(), mesh.radius.data(),
-                   o.from.data(), o.to.data(), mesh.vertex_strand.data(), among != nullptr ? among->data() : nullptr,
-                   mesh.strand_body.data(), colliders, collider_friction(mesh.collider_friction, mesh.bodies),
-                   bodies != nullptr ? bodies->view_of(state) : NearTriangles<Real>{}, static_cast<Real>(lost),
-                   static_cast<Real>(dt), part, o.obstacle.data(), o.count.data(), o.hit.data()});
+               FindObstacles<Real>{view(state.x),
+                                   view(state.v),
+                                   view(work.v_start),
+                                   mesh.inverse_mass.data(),
+                                   mesh.radius.data(),
+                                   o.from.data(),
+                                   o.to.data(),
+                                   mesh.vertex_strand.data(),
+                                   among != nullptr ? among->data() : nullptr,
+                                   mesh.strand_body.data(),
+                                   colliders,
+                                   collider_friction(mesh.collider_friction, mesh.bodies),
+                                   bodies.solids != nullptr ? bodies.solids->view_of(state) : NearTriangles<Real>{},
+                                   bodies.rigids != nullptr ? bodies.rigids->view_of(mesh, state) : NearRigids<Real>{},
+                                   static_cast<Real>(lost),
+                                   static_cast<Real>(dt),
+                                   part,
+                                   o.obstacle.data(),
+                                   o.count.data(),
+                                   o.hit.data()});
 }
 Index sum_of(Exec& ex, const Array<Index>& values, Index n) {
   return reduce(ex, obstacles_label, n, Index{0}, LoadIndex{values.data()}, Plus<Index>{});
 }
 
-/// Strands with a vertex that is marked are touched from now on.
+/// Strands with a vertex that is marked are touched from now on; `all`: what is near may be pressed without touching.
 template <class Real>
-void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, const RodState<Real>& state,
-                       RodWorkspace<Real>& work, RodObstacles<Real>& o, StrandBodies<Real>* bodies) {
+void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& mark, bool all,
+                       const RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o,
+                       const StrandMeets<Real>& bodies) {
   o.hold.resize_discard(mesh.vertices);
   o.changed.resize_discard(mesh.vertices);
   o.open.resize_discard(mesh.strands);
@@ -537,16 +576,17 @@ void prepare_obstacles(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& 
   keep_rows(ex, mesh, o.touched, state, work);
   parallel_for(ex, obstacles_label, mesh.vertices,
                WeighObstacle<Real>{o.count.data(), work.compliance.data(), o.obstacle.data()});
-  if (bodies != nullptr) let_bodies_yield(ex, mesh, o, *bodies);
+  if (bodies.solids != nullptr) let_bodies_yield(ex, mesh, o, *bodies.solids);
+  if (bodies.rigids != nullptr) let_rigids_yield(ex, mesh, all, state, o, *bodies.rigids);
 }
 
 template <class Real>
-void hold_vertices(Exec& ex, Sweep sweep, const RodMesh<Real>& mesh, const Array<Index>& open,
+void hold_vertices(Exec& ex, Sweep sweep, bool bodies_move, const RodMesh<Real>& mesh, const Array<Index>& open,
                    const RodState<Real>& state, const RodWorkspace<Real>& work, RodObstacles<Real>& o) {
   parallel_for(ex, obstacles_label, mesh.vertices,
-               HoldVertex<Real>{sweep, view(state.v), view(work.v_start), o.count.data(), mesh.vertex_strand.data(),
-                                open.data(), mesh.radius.data(), static_cast<Real>(work.dt), o.obstacle.data(),
-                                o.hold.data(), o.changed.data()});
+               HoldVertex<Real>{sweep, bodies_move, view(state.v), view(work.v_start), o.count.data(),
+                                mesh.vertex_strand.data(), open.data(), mesh.radius.data(), static_cast<Real>(work.dt),
+                                o.obstacle.data(), o.hold.data(), o.changed.data()});
 }
 template <class Real>
 void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, RodState<Real>& state,
@@ -558,18 +598,26 @@ void move_held(Exec& ex, const RodMesh<Real>& mesh, const Array<Index>& open, Ro
 }
 template <class Real>
 void sweep_until_settled(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, RodWorkspace<Real>& work,
-                         RodObstacles<Real>& o) {
+                         RodObstacles<Real>& o, StrandRigids<Real>* rigids) {
   const Array<Index>* open = &o.touched;
-  for (int k = 0; k < most_sweeps; ++k) {
-    hold_vertices(ex, k == 0 ? Sweep::first : Sweep::next, mesh, *open, state, work, o);
+  const bool moves = rigids != nullptr && rigids->contacts > 0;
+  const int sweeps = moves ? most_sweeps_with_bodies : most_sweeps;
+  bool bodies_move = moves;
+  double way = 0;  // of bodies' velocities
+  for (int k = 0; k < sweeps; ++k) {
+    hold_vertices(ex, k == 0 ? Sweep::first : Sweep::next, bodies_move, mesh, *open, state, work, o);
     if (k >= least_sweeps) {
       for_each_pack(ex, obstacles_label, mesh.strands, MarkStrand{mesh.start.data(), o.changed.data(), o.open.data()});
       if (sum_of(ex, o.open, mesh.strands) == 0) return;
       open = &o.open;
     }
     move_held(ex, mesh, *open, state, work, o);
+    if (!moves) continue;
+    const RigidAnswer answer = push_rigids(ex, state, o, *rigids);
+    way += answer.change;
+    bodies_move = answer.misjudged > settled_bodies * way;
   }
-  hold_vertices(ex, Sweep::last, mesh, *open, state, work, o);
+  hold_vertices(ex, Sweep::last, false, mesh, *open, state, work, o);
   move_held(ex, mesh, *open, state, work, o);
 }
 
@@ -580,21 +628,27 @@ void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, R
                                 o.obstacle.data(), view(state.v)});
 }
 
+template <class Real>
+void push_all(Exec& ex, const RodState<Real>& state, RodObstacles<Real>& o, const StrandMeets<Real>& bodies) {
+  if (bodies.solids != nullptr) push_bodies(ex, o, *bodies.solids);
+  if (bodies.rigids != nullptr) push_rigids(ex, state, o, *bodies.rigids);
+}
+
 }  // namespace
 
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& o,
-                     StrandBodies<Real>* bodies) {
-  if (colliders.empty() && bodies == nullptr) return 0;
+                     StrandMeets<Real> bodies) {
+  if (colliders.empty() && bodies.solids == nullptr && bodies.rigids == nullptr) return 0;
   find_obstacles(ex, mesh, colliders, lost, dt, state, work, nullptr, true, o, bodies);
   const Index hits = sum_of(ex, o.hit, mesh.vertices);
   if (hits == 0) return 0;
-  prepare_obstacles(ex, mesh, o.hit, state, work, o, bodies);
+  prepare_obstacles(ex, mesh, o.hit, false, state, work, o, bodies);
   undo_turns(ex, mesh, o.touched, state, work);
-  sweep_until_settled(ex, mesh, state, work, o);
+  sweep_until_settled(ex, mesh, state, work, o, bodies.rigids);
   stop_vertices(ex, mesh, state, o);
-  if (bodies != nullptr) push_bodies(ex, o, *bodies);
+  push_all(ex, state, o, bodies);
   return hits;
 }
 
@@ -602,7 +656,7 @@ template <class Real>
 ObstacleHolder<Real>::ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh,
                                      const typename Colliders<Real, 3>::View& colliders, double lost, double dt,
                                      RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles,
-                                     StrandBodies<Real>* bodies)
+                                     StrandMeets<Real> bodies)
     : ex_(ex),
       mesh_(mesh),
       colliders_(colliders),
@@ -626,11 +680,11 @@ void ObstacleHolder<Real>::hold() {
 
 template <class Real>
 bool ObstacleHolder<Real>::begin(const Array<Index>& among, bool part) {
-  if (colliders_.empty() && bodies_ == nullptr) return false;
+  if (colliders_.empty() && bodies_.solids == nullptr && bodies_.rigids == nullptr) return false;
   find_obstacles(ex_, mesh_, colliders_, lost_, dt_, state_, work_, &among, part, obstacles_, bodies_);
   // What is near may come too near by the impulses between.
   if (sum_of(ex_, obstacles_.count, mesh_.vertices) == 0) return false;
-  prepare_obstacles(ex_, mesh_, obstacles_.count, state_, work_, obstacles_, bodies_);
+  prepare_obstacles(ex_, mesh_, obstacles_.count, true, state_, work_, obstacles_, bodies_);
   return true;
 }
 
@@ -642,14 +696,14 @@ void ObstacleHolder<Real>::lead(double beta) {
 
 template <class Real>
 void ObstacleHolder<Real>::push() {
-  hold_vertices<Real>(ex_, Sweep::fresh, mesh_, obstacles_.touched, state_, work_, obstacles_);
+  hold_vertices<Real>(ex_, Sweep::fresh, false, mesh_, obstacles_.touched, state_, work_, obstacles_);
   move_held(ex_, mesh_, obstacles_.touched, state_, work_, obstacles_);
 }
 
 template <class Real>
 void ObstacleHolder<Real>::end() {
   stop_vertices(ex_, mesh_, state_, obstacles_);
-  if (bodies_ != nullptr) push_bodies(ex_, obstacles_, *bodies_);
+  push_all(ex_, state_, obstacles_, bodies_);
 }
 
 template <class Real>
@@ -659,10 +713,10 @@ double rod_speed(Exec& ex, const RodState<Real>& state, const Field<Real, 3>* be
   return std::sqrt(reduce(ex, "rods", state.count, 0.0, squared, Larger<double>{}));
 }
 
-#define TRIBO_INSTANTIATE(Real)                                                                                  \
-  template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double,    \
-                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&, StrandBodies<Real>*); \
-  template class ObstacleHolder<Real>;                                                                           \
+#define TRIBO_INSTANTIATE(Real)                                                                                \
+  template Index meet_obstacles(Exec&, const RodMesh<Real>&, const Colliders<Real, 3>::View&, double, double,  \
+                                RodState<Real>&, RodWorkspace<Real>&, RodObstacles<Real>&, StrandMeets<Real>); \
+  template class ObstacleHolder<Real>;                                                                         \
   template double rod_speed(Exec&, const RodState<Real>&, const Field<Real, 3>*);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE

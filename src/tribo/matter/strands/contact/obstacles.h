@@ -3,16 +3,18 @@
 #include "tribo/contact/colliders.h"
 #include "tribo/matter/strands/contact/bodies.h"
 #include "tribo/matter/strands/contact/holder.h"
+#include "tribo/matter/strands/contact/rigids.h"
 #include "tribo/matter/strands/stages/rod.h"
 
 /// \file
-/// Strands against colliders and bodies: vertices as balls of the strand's radius, with Coulomb friction. Whoever lies
-/// taut on something curved shares what it carries with all others of its strand, so that impulses are found for whole
-/// strands at once: what holds a vertex is a block of its own in the strand's matrix, which remains a chain.
+/// Strands against colliders, solids and rigid bodies: vertices as balls of the strand's radius, with Coulomb friction.
+/// Whoever lies taut on something curved shares what it carries with all others of its strand, so that impulses are
+/// found for whole strands at once: what holds a vertex is a block of its own in the strand's matrix, which remains a
+/// chain.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// A collider, or a triangle of a body, within reach of a vertex. Impulses are in double, see VertexHold.
+/// A collider, a triangle of a solid, or a rigid body within reach of a vertex. Impulses are in double, see VertexHold.
 template <class Real>
 struct RodObstacle {
   Vec<double, 3> impulse;  ///< so far [N s]
@@ -21,9 +23,11 @@ struct RodObstacle {
   /// Velocity, relative to that in contact without sliding, of what is in contact as the impulse has it; summed up for
   /// itself, since beside the velocity of a collider a float has too few digits of it [m/s].
   Vec<double, 3> off;
-  double gives;           ///< how much a body yields to the impulse, colliders do not [1/kg]
-  double holds, drags;    ///< in the sweep under way, see HoldVertex [kg]
-  Vec<Real, 3> normal;    ///< to the allowed side
+  Vec<double, 3> pushed;   ///< likewise, what a rigid body has of it
+  Vec<double, 3> carried;  ///< velocity of a rigid body there, with what has been pushed [m/s]
+  double gives, slips;  ///< how much a body yields to the impulse, along the normal and across; colliders do not [1/kg]
+  double holds, drags;  ///< in the sweep under way, see HoldVertex [kg]
+  Vec<Real, 3> normal;  ///< to the allowed side
   Vec<Real, 3> velocity;  ///< of the collider's material there [m/s]
   Vec<Real, 3> yields;    ///< Z n / (n . Z n) of the vertex alone
   Real least;             ///< normal velocity, relative to the collider's, at which the step ends in contact [m/s]
@@ -33,8 +37,24 @@ struct RodObstacle {
   Index grasp;         ///< likewise, of HoldVertex
   Index rests;         ///< 1 where it is taken to be in contact from the start
   Index boundary;      ///< Boundary
-  Index triangle;      ///< of a body; -1: it is a collider
+  Index triangle;      ///< of a solid, or -1
+  Index body;          ///< rigid, or -1
+  Index mate;          ///< of RigidContact
+  Index counts;        ///< 1: among those that a rigid body is shared between
   Vec<Real, 3> share;  ///< of the triangle's corners
+
+  /// By how much the body's velocity is thought to have changed by an impulse on the vertex, the other way.
+  TRIBO_HD Vec<double, 3> yielded(const Vec<double, 3>& by) const {
+    const Vec<double, 3> n = cast<double>(normal);
+    return slips * by + ((gives - slips) * dot(by, n)) * n;
+  }
+};
+
+/// What strands meet beside colliders, or null.
+template <class Real>
+struct StrandMeets {
+  StrandBodies<Real>* solids = nullptr;
+  StrandRigids<Real>* rigids = nullptr;
 };
 
 /// Of each vertex as many, the nearest: in a corner of a box there are two that matter.
@@ -71,7 +91,7 @@ void push_bodies(Exec& ex, const RodObstacles<Real>& obstacles, StrandBodies<Rea
 template <class Real>
 Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders,
                      double lost, double dt, RodState<Real>& state, RodWorkspace<Real>& work,
-                     RodObstacles<Real>& obstacles, StrandBodies<Real>* bodies = nullptr);
+                     RodObstacles<Real>& obstacles, StrandMeets<Real> bodies = {});
 
 /// The same for contact between strands, whose iterations come between those here.
 template <class Real>
@@ -79,7 +99,7 @@ class ObstacleHolder final : public StrandHolder<Real> {
  public:
   ObstacleHolder(Exec& ex, const RodMesh<Real>& mesh, const typename Colliders<Real, 3>::View& colliders, double lost,
                  double dt, RodState<Real>& state, RodWorkspace<Real>& work, RodObstacles<Real>& obstacles,
-                 StrandBodies<Real>* bodies = nullptr);
+                 StrandMeets<Real> bodies = {});
   void hold() override;
   bool begin(const Array<Index>& among, bool part) override;
   void lead(double beta) override;
@@ -98,7 +118,7 @@ class ObstacleHolder final : public StrandHolder<Real> {
   RodState<Real>& state_;
   RodWorkspace<Real>& work_;
   RodObstacles<Real>& obstacles_;
-  StrandBodies<Real>* bodies_;  ///< null: there are none
+  StrandMeets<Real> bodies_;
   Index held_ = 0;
   double closing_ = 0;
 };

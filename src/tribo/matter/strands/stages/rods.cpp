@@ -100,7 +100,7 @@ double stable_rate2(const RodSeed& seed, std::size_t i, bool is_joint) {
   return rate2;
 }
 
-/// Who pushes which vertices of solids.
+/// Who pushes which vertices of solids, and which rigid bodies.
 template <class Real>
 void list_skin(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh) {
   std::vector<Index> strand(seed.skin.size(), -1), number(seed.drives.size(), -1);
@@ -114,9 +114,12 @@ void list_skin(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh) {
     if (root < strand.size()) strand[root] = static_cast<Index>(s);  // not -1, nor where the skin is not known
   }
   std::vector<std::array<Index, 2>> entries;  // vertex, 3 drive + corner
-  for (std::size_t r = 0; r < seed.skin.size(); ++r)
-    for (int c = 0; c < 3 && strand[r] >= 0; ++c)
-      entries.push_back({seed.skin[r].corner[c], static_cast<Index>(3 * r) + c});
+  for (std::size_t r = 0; r < seed.skin.size(); ++r) {
+    const bool rigid = seed.skin[r].body >= 0;
+    for (int c = 0; c < (rigid ? 2 : 3) && strand[r] >= 0; ++c)
+      entries.push_back({rigid ? RodMesh<Real>::rigid_part(seed.skin[r].body, c) : seed.skin[r].corner[c],
+                         static_cast<Index>(3 * r) + c});
+  }
   std::sort(entries.begin(), entries.end());
   std::vector<Index> vertices, start, list;
   std::vector<Vec<Index, 3>> corner(seed.skin.size(), Vec<Index, 3>::zero());
@@ -129,6 +132,16 @@ void list_skin(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh) {
     list.push_back(entry);
   }
   start.push_back(static_cast<Index>(list.size()));
+  std::vector<Index> run, run_start;
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    run_start.push_back(static_cast<Index>(run.size()));
+    const Index begin = start[i], end = start[i + 1];
+    if (end - begin > RodMesh<Real>::skin_run)
+      for (Index e = begin; e < end; e += RodMesh<Real>::skin_run) run.push_back(e);
+    mesh.has_rigid_skin = mesh.has_rigid_skin || vertices[i] < 0;
+  }
+  run_start.push_back(static_cast<Index>(run.size()));
+  mesh.skin_runs = static_cast<Index>(run.size());
   mesh.skin_vertices = static_cast<Index>(vertices.size());
   const auto send = [&](const auto& from, auto& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -144,6 +157,8 @@ void list_skin(Exec& ex, const RodSeed& seed, RodMesh<Real>& mesh) {
   send(yields, mesh.yields);
   send(start, mesh.skin_entry_start);
   send(list, mesh.skin_entry);
+  send(run, mesh.skin_run_begin);
+  send(run_start, mesh.skin_run_start);
 }
 
 template <class Real>

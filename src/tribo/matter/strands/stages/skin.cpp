@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tribo/exec/joins.h"
+#include "tribo/exec/mark.h"
 #include "tribo/linear/cg.h"
 #include "tribo/matter/strands/skin_frame.h"
 #include "tribo/matter/strands/stages/chain.h"
@@ -24,8 +25,10 @@ struct Clamps {
   const RootRest* rest;
   const RodWeights<Real>* weights;
   const Index* strand_body;
+  const PlacedBody* body;
 
   TRIBO_HD Index first(Index r) const { return start[strand[r]]; }
+  TRIBO_HD int corners(Index r) const { return root[r].body >= 0 ? 2 : 3; }
   TRIBO_HD double drag(Index r) const { return static_cast<double>(weights[strand_body[strand[r]]].drag); }
   TRIBO_HD Vec3 vertex(const FieldView<const Real, 3>& of, Index r, int i) const {
     return cast<double>(vector_at(of, first(r) + i));
@@ -33,6 +36,7 @@ struct Clamps {
   TRIBO_HD Vec3 place(Index i) const { return cast<double>(vector_at(x, i)) + cast<double>(vector_at(tail, i)); }
 
   TRIBO_HD SkinClamp at(Index r) const {
+    if (root[r].body >= 0) return {body[root[r].body].x, place(first(r)), place(first(r) + 1)};
     Vec3 corner[3];
     for (int k = 0; k < 3; ++k) corner[k] = cast<double>(vector_at(skin, root[r].corner[k]));
     return {root[r], corner, place(first(r)), place(first(r) + 1)};
@@ -49,34 +53,63 @@ struct Clamps {
   }
 };
 template <class Real>
-Clamps<Real> clamps_of(const RodMesh<Real>& mesh, const SolidState<Real>& skin, const RodState<Real>& state,
+Clamps<Real> clamps_of(const RodMesh<Real>& mesh, const SkinBodies<Real>& skin, const RodState<Real>& state,
                        const RodWorkspace<Real>& work) {
-  return {mesh.skin.data(),    mesh.skin_strand.data(), mesh.start.data(), view(skin.x),
-          view(state.x),       view(state.x_tail),      mesh.mass.data(),  work.root_rest.data(),
-          work.weights.data(), mesh.strand_body.data()};
+  return {mesh.skin.data(),
+          mesh.skin_strand.data(),
+          mesh.start.data(),
+          view(std::as_const(skin.state.x)),
+          view(state.x),
+          view(state.x_tail),
+          mesh.mass.data(),
+          work.root_rest.data(),
+          work.weights.data(),
+          mesh.strand_body.data(),
+          mesh.has_rigid_skin ? skin.rigid.work->body.data() : nullptr};
 }
+
+/// A part of a rigid body, RodMesh::rigid_part.
+struct RigidPart {
+  Index body;
+  bool turns;
+  TRIBO_HD explicit RigidPart(Index vertex) : body((-1 - vertex) / 2), turns((-1 - vertex) % 2 == 1) {}
+  TRIBO_HD Vec3 velocity(const PlacedBody* bodies) const { return turns ? bodies[body].w : bodies[body].v; }
+};
 
 template <class Real>
 struct LeadWithSkin {
   const Index* vertex;
   FieldView<const Real, 3> v;
+  const PlacedBody* body;
+  bool rigid_alone;  ///< meshes lead as before
   FieldView<double, 3> led;
   TRIBO_HD void operator()(Index i) const {
-    for (int k = 0; k < 3; ++k) led[k][i] = static_cast<double>(v[k][vertex[i]]);
+    if (vertex[i] >= 0 && rigid_alone) return;
+    const Vec3 now = vertex[i] >= 0 ? cast<double>(vector_at(v, vertex[i])) : RigidPart(vertex[i]).velocity(body);
+    for (int k = 0; k < 3; ++k) led[k][i] = now[k];
   }
 };
 
 template <class Real>
-struct FollowTriangle {
+struct FollowSkin {
   const SkinRoot* root;
   const Vec<Index, 3>* place;
   FieldView<const Real, 3> x;
   FieldView<const double, 3> v;
+  const PlacedBody* body;
+  RigidTurns turns;
   double dt;
   RodDriveStep* step;
 
   TRIBO_HD void operator()(Index r) const {
     const SkinRoot& at = root[r];
+    if (at.body >= 0) {
+      const PlacedBody& one = body[at.body];
+      const Vec3 middle = turns.middle(one, at.body, vector_at(v, place[r][1]), dt);
+      const Mat<double, 3> rotation = rotation_of(turned_by(turns.begin(at.body), dt * middle));
+      step[r] = drive_to(pose_on_body(at, one.x + dt * vector_at(v, place[r][0]), rotation));
+      return;
+    }
     Vec<double, 3> to[3];
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k < 3; ++k) to[c][k] = static_cast<double>(x[k][at.corner[c]]) + dt * v[k][place[r][c]];
@@ -178,8 +211,8 @@ struct TakeCorners {
   Vec3* corner;
   TRIBO_HD void operator()(Index r) const {
     if (clamps.strand[r] < 0) return;
-    Vec3 q[3], vertex[2], impulse[2];
-    for (int c = 0; c < 3; ++c)
+    Vec3 q[3] = {Vec3::zero(), Vec3::zero(), Vec3::zero()}, vertex[2], impulse[2];
+    for (int c = 0; c < clamps.corners(r); ++c)
       for (int k = 0; k < 3; ++k) q[c][k] = change[place[r][c]][k];
     const SkinClamp clamp = clamps.at(r);
     clamp.move(q, vertex);
@@ -195,7 +228,7 @@ struct WeighCorners {
   TRIBO_HD void operator()(Index r) const {
     if (clamps.strand[r] < 0) return;
     const SkinClamp clamp = clamps.at(r);
-    for (int c = 0; c < 3; ++c)
+    for (int c = 0; c < clamps.corners(r); ++c)
       for (int j = 0; j < 3; ++j) {
         Vec3 q[3] = {Vec3::zero(), Vec3::zero(), Vec3::zero()}, vertex[2], impulse[2], back[3];
         q[c][j] = 1;
@@ -230,6 +263,7 @@ struct LetRootYield {
   const Vec<Index, 3>* place;
   const Index *entry_start, *slot, *vertex;
   const Real* inverse_mass;
+  const PlacedBody* body;
   RootInertia* inertia;
   Real* factor;
 
@@ -262,10 +296,16 @@ struct LetRootYield {
       Vec3 impulse[2] = {Vec3::zero(), Vec3::zero()}, corner[3], moved[2];
       impulse[i / 3][i % 3] = 1;
       clamp.pass(impulse, Vec3::zero(), corner);
-      for (int c = 0; c < 3; ++c) {
+      for (int c = 0; c < clamps.corners(r); ++c) {
         const Index at = place[r][c];
         const auto roots = static_cast<double>(entry_start[at + 1] - entry_start[at]);
-        corner[c] = (roots * static_cast<double>(inverse_mass[vertex[at]])) * corner[c];
+        if (vertex[at] < 0) {
+          const RigidPart part(vertex[at]);
+          const PlacedBody& one = body[part.body];
+          corner[c] = roots * (part.turns ? one.inverse_inertia * corner[c] : one.inverse_mass * corner[c]);
+        } else {
+          corner[c] = (roots * static_cast<double>(inverse_mass[vertex[at]])) * corner[c];
+        }
       }
       clamp.move(corner, moved);
       for (int j = 0; j < 6; ++j) yields[i][j] = moved[j / 3][j % 3];
@@ -314,54 +354,104 @@ struct LetRootYield {
   }
 };
 
-/// Vertices of solids under roots, and what is given to their corners.
+TRIBO_HD Vec3 sum_of(const Vec3& a, const Vec3& b) { return a + b; }
+TRIBO_HD Sym<double, 3> sum_of(Sym<double, 3> a, const Sym<double, 3>& b) {
+  for (int c = 0; c < 6; ++c) a.s[c] += b.s[c];
+  return a;
+}
+/// What is given to a vertex by some of its entries.
+template <class T>
+TRIBO_HD T sum_of_entries(const Index* entry, Index from, Index to, const T* corner, T on) {
+  for (Index e = from; e < to; ++e) on = sum_of(on, corner[entry[e]]);
+  return on;
+}
+/// Of vertices with many.
+template <class T>
+struct SumSkinRun {
+  const Index *begin, *entry_start, *entry, *run_start;
+  Index vertices;
+  const T* corner;
+  T none;
+  T* run;
+  TRIBO_HD void operator()(Index r) const {
+    Index low = 0, high = vertices;  // the vertex of run r
+    while (low + 1 < high) {
+      const Index middle = low + (high - low) / 2;
+      (run_start[middle] <= r ? low : high) = middle;
+    }
+    const Index to = min(begin[r] + RodMesh<double>::skin_run, entry_start[low + 1]);
+    run[r] = sum_of_entries(entry, begin[r], to, corner, none);
+  }
+};
+
+/// Vertices of solids under roots, and parts of rigid bodies, and what is given to their corners.
 template <class Real>
 struct SkinVertices {
-  const Index *vertex, *entry_start, *entry;
+  const Index *vertex, *entry_start, *entry, *run_start;
   const Real *mass, *inverse_mass;
+  const PlacedBody* body;
+  RigidTurns turns;
 
+  /// `run` has sums over the runs of those that have many entries.
   template <class T>
-  TRIBO_HD T sum(Index i, const T* corner, T on) const {
-    for (Index e = entry_start[i]; e < entry_start[i + 1]; ++e) on = add(on, corner[entry[e]]);
+  TRIBO_HD T sum(Index i, const T* corner, const T* run, T on) const {
+    if (run_start[i] == run_start[i + 1]) return sum_of_entries(entry, entry_start[i], entry_start[i + 1], corner, on);
+    for (Index r = run_start[i]; r < run_start[i + 1]; ++r) on = sum_of(on, run[r]);
     return on;
   }
-  TRIBO_HD bool is_free(Index i) const { return inverse_mass[vertex[i]] > Real(0); }
-  TRIBO_HD double mass_of(Index i) const { return static_cast<double>(mass[vertex[i]]); }
-
- private:
-  TRIBO_HD static Vec3 add(const Vec3& a, const Vec3& b) { return a + b; }
-  TRIBO_HD static Sym<double, 3> add(Sym<double, 3> a, const Sym<double, 3>& b) {
-    for (int c = 0; c < 6; ++c) a.s[c] += b.s[c];
-    return a;
+  TRIBO_HD bool is_free(Index i) const {
+    if (vertex[i] < 0) return body[RigidPart(vertex[i]).body].inverse_mass > 0;
+    return inverse_mass[vertex[i]] > Real(0);
+  }
+  /// And what no pivot of it is below.
+  TRIBO_HD Sym<double, 3> mass_of(Index i, double& least) const {
+    if (vertex[i] >= 0) {
+      least = static_cast<double>(mass[vertex[i]]);
+      return Sym<double, 3>::isotropic(least);
+    }
+    const RigidPart part(vertex[i]);
+    const PlacedBody& one = body[part.body];
+    if (!part.turns) {
+      least = 1 / one.inverse_mass;
+      return Sym<double, 3>::isotropic(least);
+    }
+    least = 1 / trace(one.inverse_inertia);
+    return carried(one.rotation, turns.at(turns.inertia, part.body));
+  }
+  TRIBO_HD Vec3 weigh(Index i, const Vec3& x) const {
+    if (vertex[i] >= 0) return static_cast<double>(mass[vertex[i]]) * x;
+    double least;
+    return is_free(i) ? mass_of(i, least) * x : Vec3::zero();
   }
 };
 TRIBO_HD NodePack<double> entry_of(const Vec3& a) { return node_pack<double>(a[0], a[1], a[2], 0); }
 template <class Real>
 struct BeginSkin {
   SkinVertices<Real> vertices;
-  const Vec3* corner;
-  const Sym<double, 3>* corner_block;
+  const Vec3 *corner, *run;
+  const Sym<double, 3>*corner_block, *run_block;
   NodePack<double>*solution, *residual;
   Sym<double, 3>* inverse_block;
   TRIBO_HD void operator()(Index i) const {
     solution[i] = NodePack<double>(0.0);
-    residual[i] = entry_of(vertices.sum(i, corner, Vec3::zero()));
-    const double m = vertices.mass_of(i);
+    residual[i] = entry_of(vertices.sum(i, corner, run, Vec3::zero()));
     // What does not move takes no part: then z, and the solution, stay zero.
-    inverse_block[i] = vertices.is_free(i) ? inverse(vertices.sum(i, corner_block, Sym<double, 3>::isotropic(m)), m)
-                                           : Sym<double, 3>::isotropic(0);
+    inverse_block[i] = Sym<double, 3>::isotropic(0);
+    if (!vertices.is_free(i)) return;
+    double least;
+    const Sym<double, 3> mass = vertices.mass_of(i, least);
+    inverse_block[i] = inverse(vertices.sum(i, corner_block, run_block, mass), least);
   }
 };
 template <class Real>
 struct GatherProduct {
   SkinVertices<Real> vertices;
-  const Vec3* corner;
+  const Vec3 *corner, *run;
   const NodePack<double>* x;
   NodePack<double>* y;
   TRIBO_HD void operator()(Index i) const {
-    Vec3 own;
-    for (int k = 0; k < 3; ++k) own[k] = vertices.mass_of(i) * x[i][k];
-    y[i] = entry_of(vertices.sum(i, corner, own));
+    const Vec3 own = vertices.weigh(i, Vec3{{x[i][0], x[i][1], x[i][2]}});
+    y[i] = entry_of(vertices.sum(i, corner, run, own));
   }
 };
 struct InverseBlock {
@@ -370,6 +460,14 @@ struct InverseBlock {
     return entry_of(times(block[i], Vec3{{r[0], r[1], r[2]}}));
   }
 };
+
+template <class Real, class T>
+void sum_runs(Exec& ex, const RodMesh<Real>& mesh, const Array<T>& corner, const T& none, Array<T>& run) {
+  run.resize_discard(mesh.skin_runs);
+  parallel_for(ex, skin_label, mesh.skin_runs,
+               SumSkinRun<T>{mesh.skin_run_begin.data(), mesh.skin_entry_start.data(), mesh.skin_entry.data(),
+                             mesh.skin_run_start.data(), mesh.skin_vertices, corner.data(), none, run.data()});
+}
 
 /// M + sum J^T S J.
 template <class Real>
@@ -384,7 +482,9 @@ class SkinSystem {
   void apply(const NodePack<double>* x, NodePack<double>* y) {
     parallel_for(ex_, skin_label, static_cast<Index>(mesh_.skin.size()),
                  TakeCorners<Real>{clamps_, mesh_.skin_corner.data(), x, on_.corner.data()});
-    parallel_for(ex_, skin_label, mesh_.skin_vertices, GatherProduct<Real>{vertices_, on_.corner.data(), x, y});
+    sum_runs(ex_, mesh_, on_.corner, Vec3::zero(), on_.run);
+    parallel_for(ex_, skin_label, mesh_.skin_vertices,
+                 GatherProduct<Real>{vertices_, on_.corner.data(), on_.run.data(), x, y});
   }
   InverseBlock precondition(const NodePack<double>*) const { return InverseBlock{on_.inverse_block.data()}; }
 
@@ -457,31 +557,57 @@ struct PassOnLead {
 template <class Real>
 struct PushVertices {
   SkinVertices<Real> vertices;
-  const Vec3* corner;
+  const Vec3 *corner, *run;
   FieldView<Real, 3> v;
+  PlacedBody* body;
+  Index* touched;
   TRIBO_HD void operator()(Index i) const {
     if (!vertices.is_free(i)) return;
-    const Vec3 impulse = vertices.sum(i, corner, Vec3::zero());
+    const Vec3 impulse = vertices.sum(i, corner, run, Vec3::zero());
     const Index at = vertices.vertex[i];
-    for (int k = 0; k < 3; ++k)
-      v[k][at] = static_cast<Real>(static_cast<double>(v[k][at]) + impulse[k] / vertices.mass_of(i));
+    if (at < 0) {
+      const RigidPart part(at);
+      PlacedBody& one = body[part.body];
+      if (part.turns)
+        one.w += one.inverse_inertia * impulse;
+      else
+        one.v += one.inverse_mass * impulse;
+      mark_one(touched + part.body);
+      return;
+    }
+    const auto mass = static_cast<double>(vertices.mass[at]);
+    for (int k = 0; k < 3; ++k) v[k][at] = static_cast<Real>(static_cast<double>(v[k][at]) + impulse[k] / mass);
   }
 };
 template <class Real>
 struct SkinSpeed2 {
   const Index* vertex;
   FieldView<const Real, 3> v;
-  TRIBO_HD double operator()(Index i) const { return squared_norm(cast<double>(vector_at(v, vertex[i]))); }
+  TRIBO_HD double operator()(Index i) const {
+    return vertex[i] < 0 ? 0 : squared_norm(cast<double>(vector_at(v, vertex[i])));
+  }
 };
 
+RigidTurns turns_of(const RigidStep& step) {
+  return step.mesh != nullptr ? turns_of(*step.mesh, *step.state) : RigidTurns{};
+}
+PlacedBody* bodies_of(const RigidStep& step) { return step.work != nullptr ? step.work->body.data() : nullptr; }
+
 template <class Real>
-void pose_roots(Exec& ex, const RodMesh<Real>& mesh, const SolidState<Real>& skin, double dt, RodWorkspace<Real>& work,
+void pose_roots(Exec& ex, const RodMesh<Real>& mesh, const SkinBodies<Real>& skin, double dt, RodWorkspace<Real>& work,
                 const SkinWork<Real>& on) {
   const auto roots = static_cast<Index>(mesh.skin.size());
   work.skin.resize_discard(roots);
   parallel_for(ex, skin_label, roots,
-               FollowTriangle<Real>{mesh.skin.data(), mesh.skin_corner.data(), view(skin.x), view(on.led), dt,
-                                    work.skin.data()});
+               FollowSkin<Real>{mesh.skin.data(), mesh.skin_corner.data(), view(std::as_const(skin.state.x)),
+                                view(on.led), bodies_of(skin.rigid), turns_of(skin.rigid), dt, work.skin.data()});
+}
+template <class Real>
+void lead_with_skin(Exec& ex, const RodMesh<Real>& mesh, const SkinBodies<Real>& skin, bool rigid_alone,
+                    SkinWork<Real>& on) {
+  parallel_for(ex, skin_label, mesh.skin_vertices,
+               LeadWithSkin<Real>{mesh.skin_vertex.data(), view(std::as_const(skin.state.v)), bodies_of(skin.rigid),
+                                  rigid_alone, view(on.led)});
 }
 
 /// How far roots are from the motion that they are led with.
@@ -498,11 +624,10 @@ void find_changes(Exec& ex, const RodMesh<Real>& mesh, double dt, const RodState
 }  // namespace
 
 template <class Real>
-void place_skin_roots(Exec& ex, const RodMesh<Real>& mesh, const SolidState<Real>& skin, double dt,
+void place_skin_roots(Exec& ex, const RodMesh<Real>& mesh, const SkinBodies<Real>& skin, double dt,
                       RodWorkspace<Real>& work, SkinWork<Real>& on) {
   on.led.resize_discard(mesh.skin_vertices);
-  parallel_for(ex, skin_label, mesh.skin_vertices,
-               LeadWithSkin<Real>{mesh.skin_vertex.data(), view(skin.v), view(on.led)});
+  lead_with_skin(ex, mesh, skin, false, on);
   pose_roots(ex, mesh, skin, dt, work, on);
 }
 
@@ -516,7 +641,7 @@ void clear_passed(Exec& ex, const RodMesh<Real>& mesh, RodWorkspace<Real>& work)
 
 template <class Real>
 void pass_on_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<Real>& mesh, double dt,
-                  const SolidState<Real>& skin, const RodState<Real>& state, RodWorkspace<Real>& work) {
+                  const SkinBodies<Real>& skin, const RodState<Real>& state, RodWorkspace<Real>& work) {
   parallel_for(ex, skin_label, mesh.strands, ClearPassed{work.passed.data()});
   parallel_for(ex, skin_label, static_cast<Index>(mesh.skin.size()),
                PassOnStep<Real>{clamps_of(mesh, skin, state, work), constants.gravity, dt, view(state.v),
@@ -526,36 +651,45 @@ void pass_on_step(Exec& ex, const RodConstants<Real>& constants, const RodMesh<R
 }
 
 template <class Real>
-void let_roots_yield(Exec& ex, const RodMesh<Real>& mesh, const SolidMesh<Real>& bodies, const SolidState<Real>& skin,
-                     const RodState<Real>& state, RodWorkspace<Real>& work) {
-  parallel_for(ex, skin_label, static_cast<Index>(mesh.skin.size()),
-               LetRootYield<Real>{clamps_of(mesh, skin, state, work), mesh.skin_corner.data(),
-                                  mesh.skin_entry_start.data(), mesh.slot.data(), mesh.skin_vertex.data(),
-                                  bodies.inverse_mass.data(), work.root_inertia.data(), work.factor.data()});
+void let_roots_yield(Exec& ex, const RodMesh<Real>& mesh, const SkinBodies<Real>& skin, const RodState<Real>& state,
+                     RodWorkspace<Real>& work) {
+  parallel_for(
+      ex, skin_label, static_cast<Index>(mesh.skin.size()),
+      LetRootYield<Real>{clamps_of(mesh, skin, state, work), mesh.skin_corner.data(), mesh.skin_entry_start.data(),
+                         mesh.slot.data(), mesh.skin_vertex.data(), skin.mesh.inverse_mass.data(),
+                         bodies_of(skin.rigid), work.root_inertia.data(), work.factor.data()});
   work.compliance_valid = false;
 }
 
 template <class Real>
-double push_skin(Exec& ex, const RodMesh<Real>& mesh, const SolidMesh<Real>& bodies, double dt, SolidState<Real>& skin,
-                 RodState<Real>& state, RodWorkspace<Real>& work, SkinWork<Real>& on) {
+double push_skin(Exec& ex, const RodMesh<Real>& mesh, double dt, const SkinBodies<Real>& skin, RodState<Real>& state,
+                 RodWorkspace<Real>& work, SkinWork<Real>& on) {
   const auto roots = static_cast<Index>(mesh.skin.size());
   const RodState<Real>& now = state;
   const Clamps<Real> clamps = clamps_of(mesh, skin, now, work);
-  const SkinVertices<Real> vertices{mesh.skin_vertex.data(), mesh.skin_entry_start.data(), mesh.skin_entry.data(),
-                                    bodies.mass.data(), bodies.inverse_mass.data()};
+  const SkinVertices<Real> vertices{
+      mesh.skin_vertex.data(), mesh.skin_entry_start.data(),  mesh.skin_entry.data(), mesh.skin_run_start.data(),
+      skin.mesh.mass.data(),   skin.mesh.inverse_mass.data(), bodies_of(skin.rigid),  turns_of(skin.rigid)};
   on.corner.resize_discard(3 * Size{roots});
   on.corner_block.resize_discard(3 * Size{roots});
   on.inverse_block.resize_discard(mesh.skin_vertices);
   for (Array<NodePack<double>>* a : {&on.solution, &on.residual, &on.direction, &on.product})
     a->resize_discard(mesh.skin_vertices);
+  // Rigid bodies know what else acts on them when they are pushed again.
+  if (mesh.has_rigid_skin) {
+    lead_with_skin(ex, mesh, skin, true, on);
+    pose_roots(ex, mesh, skin, dt, work, on);
+  }
   // What triangles change by.
   find_changes(ex, mesh, dt, now, work, on);
   const FieldView<const Real, 3> change = view(std::as_const(on.change)), none{{nullptr, nullptr, nullptr}};
   parallel_for(ex, skin_label, roots, PushCorners<Real>{clamps, work.passed.data(), change, on.corner.data()});
   parallel_for(ex, skin_label, roots, WeighCorners<Real>{clamps, on.corner_block.data()});
+  sum_runs(ex, mesh, on.corner, Vec3::zero(), on.run);
+  sum_runs(ex, mesh, on.corner_block, Sym<double, 3>::isotropic(0), on.run_block);
   parallel_for(ex, skin_label, mesh.skin_vertices,
-               BeginSkin<Real>{vertices, on.corner.data(), on.corner_block.data(), on.solution.data(),
-                               on.residual.data(), on.inverse_block.data()});
+               BeginSkin<Real>{vertices, on.corner.data(), on.run.data(), on.corner_block.data(), on.run_block.data(),
+                               on.solution.data(), on.residual.data(), on.inverse_block.data()});
   SkinSystem<Real> system(ex, mesh, clamps, vertices, on);
   SmallResidual stop;
   constexpr int most_iterations = 200;
@@ -570,22 +704,26 @@ double push_skin(Exec& ex, const RodMesh<Real>& mesh, const SolidMesh<Real>& bod
   parallel_for(ex, skin_label, roots, PassOnLead<Real>{clamps, change, work.passed.data()});
   // And triangles get what that has come to.
   parallel_for(ex, skin_label, roots, PushCorners<Real>{clamps, work.passed.data(), none, on.corner.data()});
-  parallel_for(ex, skin_label, mesh.skin_vertices, PushVertices<Real>{vertices, on.corner.data(), view(skin.v)});
+  sum_runs(ex, mesh, on.corner, Vec3::zero(), on.run);
+  parallel_for(ex, skin_label, mesh.skin_vertices,
+               PushVertices<Real>{vertices, on.corner.data(), on.run.data(), view(skin.state.v), bodies_of(skin.rigid),
+                                  mesh.has_rigid_skin ? skin.rigid.work->touched.data() : nullptr});
   parallel_for(ex, skin_label, mesh.strands, ClearPassed{work.passed.data()});
   return std::sqrt(reduce(ex, skin_label, mesh.skin_vertices, 0.0,
-                          SkinSpeed2<Real>{mesh.skin_vertex.data(), view(std::as_const(skin.v))}, Larger<double>{}));
+                          SkinSpeed2<Real>{mesh.skin_vertex.data(), view(std::as_const(skin.state.v))},
+                          Larger<double>{}));
 }
 
 #define TRIBO_INSTANTIATE(Real)                                                                                       \
-  template void place_skin_roots(Exec&, const RodMesh<Real>&, const SolidState<Real>&, double, RodWorkspace<Real>&,   \
+  template void place_skin_roots(Exec&, const RodMesh<Real>&, const SkinBodies<Real>&, double, RodWorkspace<Real>&,   \
                                  SkinWork<Real>&);                                                                    \
   template void clear_passed(Exec&, const RodMesh<Real>&, RodWorkspace<Real>&);                                       \
-  template void pass_on_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, const SolidState<Real>&, \
+  template void pass_on_step(Exec&, const RodConstants<Real>&, const RodMesh<Real>&, double, const SkinBodies<Real>&, \
                              const RodState<Real>&, RodWorkspace<Real>&);                                             \
-  template void let_roots_yield(Exec&, const RodMesh<Real>&, const SolidMesh<Real>&, const SolidState<Real>&,         \
-                                const RodState<Real>&, RodWorkspace<Real>&);                                          \
-  template double push_skin(Exec&, const RodMesh<Real>&, const SolidMesh<Real>&, double, SolidState<Real>&,           \
-                            RodState<Real>&, RodWorkspace<Real>&, SkinWork<Real>&);
+  template void let_roots_yield(Exec&, const RodMesh<Real>&, const SkinBodies<Real>&, const RodState<Real>&,          \
+                                RodWorkspace<Real>&);                                                                 \
+  template double push_skin(Exec&, const RodMesh<Real>&, double, const SkinBodies<Real>&, RodState<Real>&,            \
+                            RodWorkspace<Real>&, SkinWork<Real>&);
 TRIBO_FOR_EACH_ROD_REAL(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

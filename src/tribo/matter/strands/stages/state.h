@@ -62,6 +62,10 @@ enum class RodRow { mass, free, length, stretch, bend1, bend2, twist, rest_twist
 
 template <class Real>
 struct RodMesh {
+  static constexpr Index skin_run = 64;
+  /// Of a rigid body, how its center moves (0) and how it turns (1).
+  TRIBO_HD static Index rigid_part(Index body, int part) { return -1 - (2 * body + part); }
+
   Index vertices = 0, strands = 0, groups = 0, rows = 0, driven = 0, bodies = 0, loose_count = 0;
   std::vector<RodBody> body;  ///< on the host
   bool twisted = false;       ///< any body is
@@ -88,13 +92,17 @@ struct RodMesh {
   Array<Index> drive;                         ///< of each driven vertex; those that are skinned: -1 less their number
   Array<Index> holds;                         ///< 1 where the edge that begins there is held, director and all
   Array<SkinRoot> skin;                       ///< of skinned drives
-  Index skin_vertices = 0;                    ///< of solids, that roots are clamped to
-  Array<Index> skin_vertex;                   ///< those, rising
+  Index skin_vertices = 0;                    ///< of solids, that roots are clamped to, and parts of rigid bodies
+  Array<Index> skin_vertex;                   ///< those, rising; `rigid_part` of a body
   Array<Vec<Index, 3>> skin_corner;           ///< of each skinned drive: where its corners are among them
   Array<Index> skin_strand;                   ///< likewise, the strand whose root it holds; -1: it holds none
   Array<Index> skin_entry_start, skin_entry;  ///< of each of these vertices: 3 drive + corner, rising
-  Field<double, 3> anchor;                    ///< of each driven vertex, in the frame of its motion [m]
-  Field<double, 3> anchor_director;           ///< of the edge that begins there
+  Index skin_runs = 0;                        ///< where a vertex has many entries: of `skin_run` each
+  Array<Index> skin_run_begin;                ///< first entry of each run
+  Array<Index> skin_run_start;                ///< first run of each of these vertices
+  bool has_rigid_skin = false;
+  Field<double, 3> anchor;           ///< of each driven vertex, in the frame of its motion [m]
+  Field<double, 3> anchor_director;  ///< of the edge that begins there
 };
 
 }  // namespace tribo::TRIBO_BACKEND

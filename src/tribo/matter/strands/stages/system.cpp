@@ -14,6 +14,9 @@ namespace {
 /// How often a step in which strands would pass through each other is tried again with half its length.
 constexpr int most_refusals = 5;
 
+/// Pushes of roots on rigid bodies, and sweeps over what holds these after each.
+constexpr int rigid_rounds = 3, rigid_sweeps = 6;
+
 }  // namespace
 
 template <class Real>
@@ -63,7 +66,7 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
   // Bodies and strands rest half a cell apart: what stands at ten degrees is as far above its skin three cells on.
   const double reach = 3 * model_.dx;
   const std::vector<SolidBody>& bodies = bodies_.mesh.body;
-  std::vector<Index> vertex, body, own_body(seed.start.size() - 1, -1), triangle_body;
+  std::vector<Index> vertex, body, own_body(seed.start.size() - 1, -1), own_rigid = own_body, triangle_body;
   for (std::size_t b = 0; b < bodies.size(); ++b)
     triangle_body.resize(static_cast<std::size_t>(bodies[b].triangles.end), static_cast<Index>(b));
   std::vector<std::size_t> root;  // of skinned drives, by drive
@@ -73,7 +76,12 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
     const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
     const std::int32_t drive = seed.drive[first];
     if (drive < 0 || root[static_cast<std::size_t>(drive)] >= seed.skin.size()) continue;
-    const std::int32_t corner = seed.skin[root[static_cast<std::size_t>(drive)]].corner[0];
+    const SkinRoot& on = seed.skin[root[static_cast<std::size_t>(drive)]];
+    if (on.body >= 0) {
+      own_rigid[s] = on.body;
+      continue;
+    }
+    const std::int32_t corner = on.corner[0];
     const auto own =
         std::find_if(bodies.begin(), bodies.end(), [&](const SolidBody& one) { return corner < one.vertices.end; });
     own_body[s] = static_cast<Index>(own - bodies.begin());
@@ -86,6 +94,8 @@ void RodSystem<Real>::find_own_strands(const RodSeed& seed) {
   copy_to_device(ex_, triangle_body.data(), touched_bodies.triangle_body, static_cast<Index>(triangle_body.size()));
   copy_to_device(ex_, own_body.data(), touched_bodies.own_body, mesh.strands);
   copy_to_device(ex_, seed.rooted.data(), touched_bodies.own_count, mesh.strands);
+  copy_to_device(ex_, own_rigid.data(), touched_rigids.own_body, mesh.strands);
+  copy_to_device(ex_, seed.rooted.data(), touched_rigids.own_count, mesh.strands);
   own_strands.count = static_cast<Index>(vertex.size());
   own_strands.x = &state.x;
   copy_to_device(ex_, vertex.data(), own_strands.vertex, own_strands.count);
@@ -177,8 +187,24 @@ void RodSystem<Real>::begin() {
 }
 
 template <class Real>
+SkinBodies<Real> RodSystem<Real>::skin() {
+  return {bodies_.mesh, bodies_.state, rigids_.empty() ? RigidStep{} : rigids_.step()};
+}
+
+template <class Real>
 double RodSystem<Real>::push_skin(double dt) {
-  return tribo::TRIBO_BACKEND::push_skin(ex_, mesh, bodies_.mesh, dt, bodies_.state, state, work, skin_work_);
+  return tribo::TRIBO_BACKEND::push_skin(ex_, mesh, dt, skin(), state, work, skin_work_);
+}
+
+/// Joints and contacts of rigid bodies have the last word: roots are brought back to them in the next step.
+template <class Real>
+void RodSystem<Real>::settle_skin(double dt) {
+  if (!has_skin()) return;
+  const int rounds = mesh.has_rigid_skin ? rigid_rounds : 1;
+  for (int k = 0; k < rounds; ++k) {
+    push_skin(dt);
+    if (mesh.has_rigid_skin) rigids_.step().answer(ex_, rigid_sweeps);
+  }
 }
 
 /// v_lag (Han 2019, eq. 30). Returns the largest speed, or, of hair that is alone, change of velocity. Roots on a skin
@@ -187,13 +213,13 @@ template <class Real>
 ImplicitReport RodSystem<Real>::predict(const StepTry& attempt) {
   ImplicitReport report{.converged = true};
   if (empty()) return report;
-  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, bodies_.state, attempt.dt, work, skin_work_);
+  if (mesh.skin.size() > 0) place_skin_roots(ex_, mesh, skin(), attempt.dt, work, skin_work_);
   rod_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
   pushed_ = true;
   if (has_skin()) {
-    pass_on_step(ex_, constants, mesh, attempt.dt, bodies_.state, state, work);
+    pass_on_step(ex_, constants, mesh, attempt.dt, skin(), state, work);
     report.speed = push_skin(attempt.dt);
-    let_roots_yield(ex_, mesh, bodies_.mesh, bodies_.state, state, work);
+    let_roots_yield(ex_, mesh, skin(), state, work);
   }
   report.speed = std::fmax(report.speed, rod_speed(ex_, state, alone(attempt.around) ? &work.v_start : nullptr));
   return report;
@@ -231,17 +257,24 @@ template <class Real>
 bool RodSystem<Real>::collide(const StepTry& attempt, const View& colliders) {
   if (empty()) return true;
   const double dt = attempt.dt;
+  // What rigid bodies rest on, and what joins them, was not known before.
+  if (mesh.has_rigid_skin) settle_skin(dt);
   volume_step(ex_, volume_rules, mesh, volume, colliders, dt, state, work, volume_work);
-  const bool bodies = bodies_.mesh.triangles > 0;
-  if (bodies) {
+  StrandMeets<Real> bodies;
+  if (bodies_.mesh.triangles > 0) {
     touched_bodies.mesh = &bodies_.mesh;
     touched_bodies.state = &bodies_.state;
     list_near_bodies(ex_, mesh, state, dt, touched_bodies);
+    bodies.solids = &touched_bodies;
   }
-  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles,
-                              bodies ? &touched_bodies : nullptr);
+  if (!rigids_.empty()) {
+    touched_rigids.bodies = rigids_.step();
+    list_near_rigids(ex_, mesh, state, dt, touched_rigids);
+    bodies.rigids = &touched_rigids;
+  }
+  ObstacleHolder<Real> holder(ex_, mesh, colliders, lost_, dt, state, work, obstacles, bodies);
   touching_ = collide_strands(ex_, contact_rules, mesh, dt, state, work, collisions, &holder);
-  if (has_skin()) push_skin(dt);
+  settle_skin(dt);
   contacts_ = holder.held();
   tangled_ = tangled_ || !touching_.clean;
   closing_ = std::max(touching_.closing, holder.closing());
@@ -352,7 +385,8 @@ std::size_t RodSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + volume.bytes() + volume_work.bytes() + collisions.bytes() +
                     bundle.scratch_bytes() + skin_work_.bytes() + mesh.skin_vertex.bytes() + mesh.skin_corner.bytes() +
                     mesh.skin_strand.bytes() + mesh.skin_entry_start.bytes() + mesh.skin_entry.bytes() +
-                    own_strands.vertex.bytes() + own_strands.body.bytes() + touched_bodies.bytes() + obstacles.bytes() +
+                    mesh.skin_run_begin.bytes() + mesh.skin_run_start.bytes() + own_strands.vertex.bytes() +
+                    own_strands.body.bytes() + touched_bodies.bytes() + touched_rigids.bytes() + obstacles.bytes() +
                     mesh.group.bytes() + mesh.skin.bytes() + mesh.anchor.bytes() + mesh.anchor_director.bytes();
   for (const Array<Real>* a : {&mesh.row, &mesh.mass, &mesh.inverse_mass, &mesh.radius, &mesh.length, &mesh.twist_rate,
                                &mesh.rest_twist, &mesh.friction, &mesh.collider_friction})

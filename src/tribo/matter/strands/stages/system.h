@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/stages/system.h"
 #include "tribo/matter/solids/stages/system.h"
 #include "tribo/matter/strands/contact/collide.h"
 #include "tribo/matter/strands/contact/obstacles.h"
@@ -30,12 +31,15 @@ class RodSystem final : public System<Real, 3> {
   RodBundle<Real> bundle;        ///< strands in bulk; may be empty
   OwnStrands<Real> own_strands;  ///< where strands grow on bodies
   StrandBodies<Real> touched_bodies;
+  StrandRigids<Real> touched_rigids;
   VolumeRules volume_rules;
   VolumeTargets<Real> volume;  ///< of hair whose method is `mcadams`
   VolumeWork<Real> volume_work;
 
   RodSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
-      : System<Real, 3>(ex, model), bodies_(others.template of<SolidSystem<Real>>()) {}
+      : System<Real, 3>(ex, model),
+        bodies_(others.template of<SolidSystem<Real>>()),
+        rigids_(others.template of<RigidSystem<Real>>()) {}
   void load(const Seeds& seeds) override {
     load_strands(seeds.of<RodSeed>());
     bodies_.own_strands = &own_strands;
@@ -85,11 +89,14 @@ class RodSystem final : public System<Real, 3> {
   bool has_skin() const { return mesh.skin_vertices > 0; }
   /// What strands have passed on, to the bodies under their roots.
   double push_skin(double dt);
+  void settle_skin(double dt);
+  SkinBodies<Real> skin();
   /// The first pair of strands that passes through each other in the step that `collide` has looked at.
   StrandPassage passage(double time) const;
   int object_of(Index vertex) const { return object_at(mesh.body, &RodBody::vertices, vertex); }
 
   SolidSystem<Real>& bodies_;  ///< the meshes that roots may be on
+  RigidSystem<Real>& rigids_;  ///< likewise
   SkinWork<Real> skin_work_;
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
