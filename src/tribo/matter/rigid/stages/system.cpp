@@ -57,6 +57,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
     open_specs_.push_back(spec);
     number.push_back(static_cast<Index>(c));
   }
+  load_forces(ex_, mesh, ties_, model_.objects.size(), forces);
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
   evaluate();
@@ -123,6 +124,7 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   report.converged = true;
   if (empty()) return report;
   place_bodies(ex_, mesh, model_.gravity, attempt.around.time, attempt.dt, state, work);
+  keep_free(ex_, mesh, work, forces);
   touched_ = false;
   return report;
 }
@@ -150,6 +152,7 @@ template <class Real>
 void RigidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   if (empty()) return;
   sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, contacts, joint_work, work);
+  tell_forces(ex_, mesh, contacts, joints, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, state);
   keep_joint_forces(ex_, mesh, attempt.dt, joint_work, state);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
@@ -166,6 +169,12 @@ double RigidSystem<Real>::expected_speed() {
       fastest = std::max(fastest, mesh.drives[static_cast<std::size_t>(body.drive)].max_speed(
                                       mesh.form[static_cast<std::size_t>(body.form)].radius));
   return std::max(fastest, motor_speed_);
+}
+
+template <class Real>
+void RigidSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
+  for (std::size_t o = 0; o < forces.objects.size(); ++o)
+    if (forces.objects[o].source != ContactSource::momentum) objects[o] = forces.objects[o];
 }
 
 template <class Real>
@@ -196,7 +205,7 @@ std::string RigidSystem<Real>::complaint() const {
 template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
-                    mesh.shapes.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
+                    mesh.shapes.bytes() + forces.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
                     mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/forces.h"
 #include "tribo/matter/rigid/contact/solve.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -21,6 +22,7 @@ class RigidSystem final : public System<Real, 3> {
   RigidJoints joints;
   JointWork joint_work;
   RigidColors colors;
+  RigidForces forces;
 
   RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>&) : System<Real, 3>(ex, model) {}
   void load(const Seeds& seeds) override;
@@ -33,6 +35,9 @@ class RigidSystem final : public System<Real, 3> {
   ImplicitReport predict(const StepTry& attempt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
+
+  /// By momentum where neither joints nor keyframes act.
+  void contact_sources(std::vector<ObjectContact>& objects) const override;
 
   double speed() const override { return state.speed; }
   double expected_speed() override;

@@ -133,7 +133,7 @@ struct FindObstacles {
       one.least = least;
       one.friction = rubs;
       one.boundary = static_cast<Index>(boundary);
-      one.triangle = -1;
+      one.triangle = one.collider = -1;
       const bool holds = boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
       if (meets) touches = 1;
@@ -148,8 +148,9 @@ struct FindObstacles {
       return &one;
     };
     colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
-      if (contact.collider != nozzle)  // is there for particles
-        meet(contact, contact.boundary, friction(strand_body[strand], contact));
+      if (contact.collider == nozzle) return;  // is there for particles
+      RodObstacle<Real>* const one = meet(contact, contact.boundary, friction(strand_body[strand], contact));
+      if (one != nullptr) one->collider = contact.collider;
     });
     triangles.each(i, [&](const BodyContact<Real>& contact) {
       RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction);
@@ -447,6 +448,21 @@ struct StopVertex {
   }
 };
 
+/// What colliders have got from a vertex.
+template <class Real>
+struct TellObstacles {
+  const Index *count, *vertex_strand, *touched;
+  const RodObstacle<Real>* obstacle;
+  FieldView<const Real, 3> x;
+  TRIBO_HD void operator()(Index i, TallyRun& run) const {
+    if (touched[vertex_strand[i]] == 0) return;
+    for (Index s = 0; s < count[i]; ++s) {
+      const RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      run.add(one.collider, cast<double>(vector_at(x, i)), -one.given);
+    }
+  }
+};
+
 /// See StrandHolder::lead.
 template <class Real>
 struct LeadObstacle {
@@ -580,6 +596,14 @@ void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, R
                                 o.obstacle.data(), view(state.v)});
 }
 
+template <class Real>
+void tell_obstacles(Exec& ex, const RodMesh<Real>& mesh, const ContactTally& tally, const RodState<Real>& state,
+                    const RodObstacles<Real>& o) {
+  tell_each(ex, obstacles_label, tally, mesh.vertices,
+            TellObstacles<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(),
+                                view(state.x)});
+}
+
 }  // namespace
 
 template <class Real>
@@ -594,6 +618,7 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
   undo_turns(ex, mesh, o.touched, state, work);
   sweep_until_settled(ex, mesh, state, work, o);
   stop_vertices(ex, mesh, state, o);
+  tell_obstacles(ex, mesh, colliders.tally, state, o);
   if (bodies != nullptr) push_bodies(ex, o, *bodies);
   return hits;
 }
@@ -649,6 +674,7 @@ void ObstacleHolder<Real>::push() {
 template <class Real>
 void ObstacleHolder<Real>::end() {
   stop_vertices(ex_, mesh_, state_, obstacles_);
+  tell_obstacles(ex_, mesh_, colliders_.tally, state_, obstacles_);
   if (bodies_ != nullptr) push_bodies(ex_, obstacles_, *bodies_);
 }
 

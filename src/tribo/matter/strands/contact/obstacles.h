@@ -34,6 +34,7 @@ struct RodObstacle {
   Index rests;         ///< 1 where it is taken to be in contact from the start
   Index boundary;      ///< Boundary
   Index triangle;      ///< of a body; -1: it is a collider
+  Index collider;      ///< its number, or -1
   Vec<Real, 3> share;  ///< of the triangle's corners
 };
 
