@@ -218,6 +218,10 @@ struct CheckCommand {
                std::visit([](const auto& scheme) { return scheme.name; }, scene.grid.transfer));
     fmt::print("  objects     {}\n", scene.objects.size());
     for (const ObjectSpec& object : scene.objects) {
+      if (object.material < 0) {
+        fmt::print("    {:<18} {}\n", object.name, object.type);
+        continue;
+      }
       const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
       fmt::print("    {:<18} {} of {} ({})\n", object.name, object.type, material.name, name_of(material.law));
     }

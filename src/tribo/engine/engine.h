@@ -40,6 +40,7 @@ struct EngineCounts {
   std::int64_t vertices = 0;  ///< of meshes
   std::int64_t tets = 0;
   std::int64_t collision_particles = 0;
+  std::int64_t bodies = 0;  ///< rigid ones
   std::int64_t strands = 0;
   std::int64_t segments = 0;  ///< of strands
   std::int64_t contacts = 0;  ///< of meshes and strands, in the last step

@@ -13,7 +13,7 @@ struct RunInfo {
   /// An object or a collider.
   struct Body {
     std::string name;
-    std::string material;  ///< empty for a collider
+    std::string material;  ///< empty for what has none, as a collider
     Vec<float, 3> color;   ///< linear RGB, 0 to 1
     float radius = 0;      ///< of particles drawn as spheres, or of strands [m]
     bool collider = false;

@@ -58,7 +58,7 @@ ParticleValue::ParticleValue(const std::string& mode, const Scene& scene, const 
       throw IoError(fmt::format("frame {} has {} objects where the scene has {}: they do not belong together",
                                 frame.number, frame.objects.size(), scene.objects.size()));
     for (const ObjectSpec& object : scene.objects)
-      density_.push_back(scene.materials[static_cast<std::size_t>(object.material)].density);
+      density_.push_back(object.material >= 0 ? scene.materials[static_cast<std::size_t>(object.material)].density : 0);
   }
 }
 

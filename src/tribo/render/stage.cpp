@@ -37,7 +37,8 @@ class Builder {
     for (std::size_t o = 0; o < scene_.objects.size(); ++o) {
       Surface surface = surface_of(scene_.objects[o].look);
       if (coloring_.mode == "object") surface.color = palette_color(static_cast<int>(o));
-      if (coloring_.mode == "material") surface.color = palette_color(scene_.objects[o].material);
+      if (coloring_.mode == "material" && scene_.objects[o].material >= 0)
+        surface.color = palette_color(scene_.objects[o].material);
       if (coloring_.mode != "look") {  // colors that mean something are shown as they are
         surface.variation = surface.metallic = 0;
         surface.opacity = 1;

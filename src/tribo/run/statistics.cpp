@@ -50,7 +50,7 @@ Vec<double, 3> angular_velocity(const ObjectSums& s, double dx) {
 
 Json object_statistics(const ObjectSums& s, double dx) {
   const double inverse = s.mass > 0 ? 1 / s.mass : 0;
-  const bool empty = s.particles == 0;
+  const bool empty = !(s.mass > 0);
   return {{"centre", list(s.mass_position * inverse)},
           {"velocity", list(s.momentum * inverse)},
           {"angular_velocity", list(empty ? Vec<double, 3>::zero() : angular_velocity(s, dx))},

@@ -128,7 +128,7 @@ double FrictionTable::usual(const Party& one, const Party& other) const {
   if (a < b) return usual(other, one);
   if (a == Touch::collider) return own(one);
   if (a == b) return std::min(own(one), own(other));
-  if (a == Touch::mesh) return own(one);
+  if (a == Touch::rigid || a == Touch::mesh) return own(one);
   if (scene_.strand_grid.friction) return *scene_.strand_grid.friction;
   double least = std::numeric_limits<double>::infinity();
   for (const ObjectSpec& object : scene_.objects)

@@ -2,6 +2,7 @@
 
 #include "tribo/matter/curves/room.h"
 #include "tribo/matter/particles/room.h"
+#include "tribo/matter/rigid/room.h"
 #include "tribo/matter/solids/room.h"
 #include "tribo/matter/strands/room.h"
 #include "tribo/matter/vertex_meshes/room.h"
@@ -21,7 +22,7 @@ const std::vector<const Room*>& list_of() {
 }  // namespace
 
 const std::vector<const Room*>& rooms() {
-  return list_of<ParticleRoom, SolidRoom, VertexMeshRoom, StrandRoom, CurveRoom>();
+  return list_of<ParticleRoom, SolidRoom, VertexMeshRoom, RigidRoom, StrandRoom, CurveRoom>();
 }
 
 const std::vector<ObjectType>& object_types() {

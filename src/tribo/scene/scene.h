@@ -78,6 +78,7 @@ enum class Touch {
   particles,  ///< on the particles' grid: also solids and hair of a method whose vertices are particles
   strands,    ///< hair but that of method "mpm"
   mesh,       ///< a solid of method "hybrid"
+  rigid,
   collider
 };
 
@@ -85,7 +86,7 @@ enum class Touch {
 struct ObjectSpec {
   std::string name;
   std::string type = "particles";
-  int material = 0;  ///< index into Scene::materials
+  int material = 0;  ///< index into Scene::materials; -1: none
   Shape<double> shape;
   Keyframe placement;                                        ///< where and how turned (its time is unused)
   Vec<double, 3> velocity = Vec<double, 3>::zero();          ///< initial, or of what leaves an emitter [m/s]

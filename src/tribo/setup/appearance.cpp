@@ -68,8 +68,9 @@ RunInfo run_info(const Scene& scene) {
   for (int k = 0; k < 3; ++k)
     if (up[k] > 0.999) info.up = static_cast<char>('X' + k);
   for (const ObjectSpec& object : scene.objects) {
-    const MaterialSpec& material = scene.materials[static_cast<std::size_t>(object.material)];
-    info.bodies.push_back({object.name, material.name, linear_color(object.look),
+    const std::string material =
+        object.material >= 0 ? scene.materials[static_cast<std::size_t>(object.material)].name : "";
+    info.bodies.push_back({object.name, material, linear_color(object.look),
                            static_cast<float>(particle_radius(scene, object)), false, object.look.visible});
   }
   for (const ColliderSpec& collider : scene.colliders)

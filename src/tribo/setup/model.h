@@ -24,7 +24,7 @@ struct Model {
   std::vector<MaterialSpec> materials;
   struct Object {
     std::string name;
-    int material = 0;
+    int material = 0;  ///< -1: none
     InitialMotion motion = {};
     Touch touch = Touch::particles;
   };

@@ -46,6 +46,11 @@ struct RigidSample {
   double radius = 0;                          ///< [m]
   double ring = 0;                            ///< [m]
   Feeler feeler = Feeler::corner;
+  /// Of corners and edges: least cosine between n and the inward normal of a surface that it can touch, which is that
+  /// between n and the sides that meet there, or somewhat less. A corner that is beside another body's edge, not over its
+  /// side, has nothing to hold there: the sides of both have feelers that do. With such touches stacks of equal boxes were
+  /// carried askew and crept.
+  double facing = -0.2;
 };
 
 /// What bodies of one object have in common.
@@ -96,5 +101,8 @@ class Seeds;
 
 /// All objects of type "rigid" and their joints, at time 0.
 RigidSeed make_rigid_bodies(const Scene& scene, const Seeds& seeds, std::vector<std::string>& warnings);
+
+/// The first body of an object of the scene, or -1.
+std::int32_t body_of(const RigidSeed& seed, int object);
 
 }  // namespace tribo

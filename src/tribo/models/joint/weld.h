@@ -8,7 +8,7 @@ namespace tribo {
 template <class Real>
 struct Weld {
   static constexpr const char* name = "weld";
-  static constexpr const char* doc = "holds the two together as one";
+  static constexpr const char* doc = "Holds the two together as one.";
   /// Whether there is a coordinate that it leaves free, for limits, friction and motors, and whether that is an angle.
   static constexpr bool has_coordinate = false, coordinate_turns = false;
 

@@ -1,14 +1,27 @@
 #pragma once
 
+#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "tribo/matter/rigid/contact/joint_law.h"
+#include "tribo/matter/rigid/contact/joint_order.h"
+#include "tribo/matter/rigid/joint_report.h"
 #include "tribo/matter/rigid/stages/rigid.h"
 
 /// \file
 /// Joints as rows: what each holds in this step. All impulses of a joint act at its place on b, on both sides, so that
 /// linear and angular momentum are kept; rates of what joints hold are exact there (models/joint/joint.h).
+///
+/// Joints that share bodies are solved together and exactly, by a factorization (joint_order.h), since sweeps over them
+/// one by one leave long chains and heavy ends soft. Limits, friction and motors are part of that: whoever cannot hold
+/// is taken out, and all is solved again. Contact is met by turns.
+///
+/// What holds does so at the end of the step: rows are asked for the rate that brings their value there, curvature of
+/// the way included (SHAKE). Taken as rates of the beginning alone, a pendulum would lose (w dt)^2 of its energy in a
+/// step, and its length would have to be put right after every step.
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -17,12 +30,15 @@ struct RigidJointRow {
   Vec3d direction;
   Vec3d ra, rb;  ///< from the centers of mass to the joint's place on b [m]
   Index turns;
-  double gives;      ///< change of the rate by an impulse [1/kg], [1/(kg m^2)]
-  double soft;       ///< likewise, what a spring adds to it
-  double target;     ///< rate that is wanted
-  double low, high;  ///< of the impulse
-  double push;       ///< rate that brings back what is off
-  double impulse, shift;
+  Index a, b;    ///< bodies; -1: the world
+  double value;  ///< at the beginning of the step [m], [rad]
+  double gives;  ///< change of the rate by an impulse [1/kg], [1/(kg m^2)]
+  double bend;   ///< what its value changes by beside its rate, over the step: curvature [m/s], [rad/s]
+  JointLaw law;
+  JointPiece piece;  ///< of the law, that is being solved with
+  double off;        ///< what places alone are to bring back [m], [rad]
+  double impulse;
+  double before, way;  ///< of the sweep before, and where sweeps lead to: see solve.cpp
 };
 
 /// Where a joint is fixed.
@@ -32,6 +48,7 @@ struct JointTie {
   Vec3d at_a, at_b;
   Mat<double, 3> frame_a, frame_b;
   JointRule<double> rule;
+  bool ruled;  ///< whether the rule asks for anything
 };
 
 template <class One>
@@ -64,14 +81,23 @@ class RigidJointsOf<std::variant<J...>> {
 
   void load(Exec& ex, const RigidSeed& seed) {
     std::tuple<std::vector<J>...> kinds;
-    std::vector<JointTie> ties;
+    ties.clear();
+    rows.clear();
     for (const RigidJoint& joint : seed.joints)
       std::visit(
           [&]<class One>(const One& one) {
             auto& all = std::get<std::vector<One>>(kinds);
+            const JointRule<double>& rule = joint.rule;
+            const bool ruled = One::has_coordinate &&
+                               (rule.limited || rule.friction > 0 || rule.motor != JointRule<double>::Motor::none);
             ties.push_back({joint.a, joint.b, static_cast<Index>(joint.joint.index()), static_cast<Index>(all.size()),
-                            joint.at_a, joint.at_b, joint.frame_a, joint.frame_b, joint.rule});
+                            joint.at_a, joint.at_b, joint.frame_a, joint.frame_b, rule, ruled});
             all.push_back(one);
+            Index count = ruled ? 1 : 0;
+            const Mat<double, 3> axes = Mat<double, 3>::identity();
+            one.each_row(JointPlace<double>{Vec3d::zero(), Vec3d::zero(), axes, axes},
+                         [&](const JointRow<double>&) { ++count; });
+            rows.push_back(count);
           },
           joint.joint);
     (send(ex, std::get<std::vector<J>>(kinds), std::get<Array<J>>(kinds_), static_cast<JointSpan<J>&>(view_)), ...);
@@ -79,6 +105,10 @@ class RigidJointsOf<std::variant<J...>> {
     view_.tie = ties_.data();
   }
   const View& view() const { return view_; }
+  std::size_t bytes() const { return ties_.bytes() + (std::get<Array<J>>(kinds_).bytes() + ...); }
+
+  std::vector<JointTie> ties;  ///< on the host
+  std::vector<Index> rows;     ///< of each
 
  private:
   template <class One>
@@ -92,21 +122,61 @@ class RigidJointsOf<std::variant<J...>> {
 };
 using RigidJoints = RigidJointsOf<Joint<double>>;
 
+/// What joints did, summed since it was last taken.
+struct JointSums {
+  Vec3d force;   ///< on b [N s]
+  Vec3d torque;  ///< on b about its place there, beside that force [N m s]
+  double motor;  ///< [N s], [N m s]
+};
+/// How joints are.
+struct JointPresent {
+  double value;   ///< of the free coordinate, or of a rope, rod or spring the length [m], [rad]
+  double speed;   ///< [m/s], [rad/s]
+  double energy;  ///< of springs [J]
+};
+
 struct JointWork {
   Array<RigidJointRow> row;  ///< joint_rows of each
   Array<Index> count;        ///< of each
   Array<double> value;       ///< of the free coordinate [m], [rad]
-  Array<double> energy;      ///< of springs [J]
+  JointOrder order;
+  Array<JointSums> sums;
+  Array<JointPresent> present;
+  double time = 0;  ///< that sums are of [s]
 
-  std::size_t bytes() const { return row.bytes() + count.bytes() + value.bytes() + energy.bytes(); }
+  std::size_t bytes() const {
+    return row.bytes() + count.bytes() + value.bytes() + order.bytes() + sums.bytes() + present.bytes();
+  }
 };
 
-/// Rows of all joints for a step, with the impulses of the last one to begin with. Bodies must be placed.
-void make_joint_rows(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, double dt, const RigidState& state,
-                     const RigidWork& work, JointWork& rows);
+/// Once, from the seed.
+void load_joints(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidJoints& joints, JointWork& work,
+                 RigidState& state);
 
-/// What joints held, and how far they have turned, for the next step. After the move, with bodies placed anew, or at the
-/// start.
-void keep_joint_forces(Exec& ex, const RigidMesh& mesh, double dt, const JointWork& rows, RigidState& state);
+/// Rows of all joints for a step, with the impulses of the last one to begin with, which bodies get. Bodies must be
+/// placed and not have been pushed.
+void begin_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const Vec3d& gravity, double dt,
+                  const RigidState& state, RigidWork& work, JointWork& rows);
+
+/// Where rows come to by the velocities that bodies have now: their curvature over the step.
+void bend_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, double dt, const RigidState& state,
+                 const RigidWork& work, JointWork& rows);
+
+/// Impulses with which all joints are as they should be by the velocities that bodies have now.
+void solve_joints(Exec& ex, const RigidMesh& mesh, RigidWork& work, JointWork& rows);
+
+/// The same for places alone: what is off is brought back.
+void shift_joints(Exec& ex, const RigidMesh& mesh, double dt, RigidWork& work, JointWork& rows);
+
+/// What joints held, and how far they have turned, for the next step and for who reads the statistics.
+void keep_joint_forces(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, double dt, JointWork& rows,
+                       const RigidWork& work, RigidState& state);
+
+/// How they are now.
+std::vector<JointPresent> present_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints,
+                                         const RigidState& state, JointWork& rows);
+
+/// What they did since this was last asked.
+std::vector<JointSums> take_joint_sums(Exec& ex, const RigidMesh& mesh, JointWork& rows);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -21,12 +21,12 @@ constexpr double same_way = 0.95;
 
 struct Feelers {
   FieldView<const double, 3> x, n;
-  const double *radius, *ring;
+  const double *radius, *ring, *facing;
   const Index* kind;
 };
 Feelers feelers_of(const RigidMesh& mesh) {
-  return {view(mesh.sample_x), view(mesh.sample_n), mesh.sample_radius.data(), mesh.sample_ring.data(),
-          mesh.sample_feeler.data()};
+  return {view(mesh.sample_x),     view(mesh.sample_n),       mesh.sample_radius.data(),
+          mesh.sample_ring.data(), mesh.sample_facing.data(), mesh.sample_feeler.data()};
 }
 
 /// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
@@ -189,8 +189,7 @@ struct CountSlots {
     }
     const PlacedBody& other = body[entry.second ? pair.a : pair.b];
     if (round[other.form] != 0 && kind != Feeler::ball) return;
-    const double more =
-        size + reach.of(fastest_of(own, radius[own.form]) + fastest_of(other, radius[other.form]));
+    const double more = size + reach.of(fastest_of(own, radius[own.form]) + fastest_of(other, radius[other.form]));
     const Vec3d local = transpose(other.rotation) * (at - other.x);
     bool is_near = true;
     for (int k = 0; k < 3; ++k)
@@ -236,6 +235,18 @@ struct KeptForces {
       if (kept[3][low] == collider) return low;
     return -1;
   }
+  /// The first of two.
+  TRIBO_HD Index first_of(Index a, Index b) const {
+    Index low = 0, high = count;
+    while (low < high) {
+      const Index middle = low + (high - low) / 2;
+      if (before(middle, a, b, 0))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
 
  private:
   TRIBO_HD bool before(Index k, Index a, Index b, Index feature) const {
@@ -272,6 +283,7 @@ struct FindTouches {
     const Vec3d n_own = own.rotation * vector_at(feelers.n, entry.sample);
     const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, entry.sample), n_own,
                             feelers.radius[entry.sample], feelers.ring[entry.sample], kind == Feeler::ring};
+    const Side side{kind, n_own, feelers.facing[entry.sample]};
     RigidTouch* const to = touch + slot_start[e];
     Index* const feature = touch_feature + slot_start[e];
     for (Index k = 0; k < slots[e]; ++k) {
@@ -279,23 +291,27 @@ struct FindTouches {
       feature[k] = entry.number * walls_each + k;
     }
     if (pair.b < 0)
-      feel_open(own, deepest, kind, n_own, to);
+      feel_open(own, deepest, side, to);
     else
-      feel_body(own, bodies.body[entry.second ? pair.a : pair.b], entry.second, deepest, kind, n_own, *to);
+      feel_body(own, bodies.body[entry.second ? pair.a : pair.b], entry.second, deepest, side, *to);
     for (Index k = 0; k < slots[e]; ++k)
       to[k].kept = to[k].collider == -2 ? -1 : kept.find(pair.a, pair.b, entry.number, to[k].collider);
   }
 
-  /// Whether a feeler is about a surface.
-  TRIBO_HD static bool minds(Feeler kind, const Vec3d& n_own, const Vec3d& n) {
-    if (kind == Feeler::rim) return dot(n_own, n) < -lies_on;
-    if (kind == Feeler::ring) return abs(dot(n_own, n)) < lies_on;
-    // From behind: what has come through is held by those in front.
-    return kind == Feeler::ball || dot(n_own, n) < 0.2;
-  }
+  /// What a feeler is about.
+  struct Side {
+    Feeler kind;
+    Vec3d n;
+    double facing;
+    TRIBO_HD bool minds(const Vec3d& surface) const {
+      if (kind == Feeler::rim) return dot(n, surface) < -lies_on;
+      if (kind == Feeler::ring) return abs(dot(n, surface)) < lies_on;
+      return kind == Feeler::ball || dot(n, surface) < -facing;
+    }
+  };
 
   TRIBO_HD void feel_body(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
-                          Feeler kind, const Vec3d& n_own, RigidTouch& to) const {
+                          const Side& side, RigidTouch& to) const {
     Vec3d at = deepest.center;
     RigidSurface surface = bodies.shapes.nearest(other, at);
     if (deepest.is_ring)
@@ -303,7 +319,7 @@ struct FindTouches {
         if (!deepest(surface.normal, at)) return;
         surface = bodies.shapes.nearest(other, at);
       }
-    if (!minds(kind, n_own, surface.normal)) return;
+    if (!side.minds(surface.normal) && !came_through(other, side, at, surface)) return;
     const double gap = surface.distance - deepest.radius;
     const Vec3d skin = at - deepest.radius * surface.normal;
     const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
@@ -312,17 +328,33 @@ struct FindTouches {
     to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
   }
 
-  TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, Feeler kind, const Vec3d& n_own,
-                          RigidTouch* to) const {
+  /// A corner that has come deeper into a body than it is from another side of that finds that side nearest, which it
+  /// cannot have come through; boxes of a stack then had nothing that held them. Seen from within its own body, the
+  /// side that it came through is nearer.
+  TRIBO_HD bool came_through(const PlacedBody& other, const Side& side, const Vec3d& at, RigidSurface& surface) const {
+    if (!(surface.distance < 0) || side.kind != Feeler::corner) return false;
+    double back = max(-2 * surface.distance, reach.rest);
+    for (int k = 0; k < 4; ++k, back *= 2) {
+      const RigidSurface seen = bodies.shapes.nearest(other, at - back * side.n);
+      if (!side.minds(seen.normal)) continue;
+      surface = seen;
+      surface.distance += back * dot(side.n, seen.normal);
+      return true;
+    }
+    return false;
+  }
+
+  TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, const Side& side, RigidTouch* to) const {
     const double ahead = reach.of(fastest_of(own, radius[own.form]));
     Index found = 0;
     const auto add = [&](const Vec3d& at, const Contact<double, 3>& contact) {
-      if (found == walls_each || !minds(kind, n_own, contact.normal)) return;
+      if (found == walls_each || !side.minds(contact.normal)) return;
       const double gap = contact.distance - deepest.radius;
       const Vec3d skin = at - deepest.radius * contact.normal;
       if (!(gap < reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
-      to[found++] = {contact.normal, skin - (0.5 * gap) * contact.normal, gap, contact.velocity,
-                     open_number[contact.collider], contact.friction, static_cast<Index>(contact.boundary), -1};
+      to[found++] = {
+          contact.normal,   skin - (0.5 * gap) * contact.normal,  gap, contact.velocity, open_number[contact.collider],
+          contact.friction, static_cast<Index>(contact.boundary), -1};
     };
     if (!deepest.is_ring) {
       open.each_contact(deepest.center, ahead + deepest.radius,
@@ -339,9 +371,9 @@ struct FindTouches {
   }
 };
 
-/// Of what two bodies touch with, the ends in some directions and the deepest: a flat contact is carried by its corners.
-/// Of corners that meet corners both feel, as far out; who has held before goes on, or forces would wander between them
-/// and stacks never come to rest.
+/// Of what two bodies touch with, the ends in some directions and the deepest: a flat contact is carried by its
+/// corners. Of corners that meet corners both feel, as far out; who has held before goes on, or forces would wander
+/// between them and stacks never come to rest.
 struct ChooseTouches {
   const RigidPair* pair;
   const Index *entry_start, *slot_start;
@@ -361,6 +393,7 @@ struct ChooseTouches {
     const Mat<double, 3>& frame = body[pair[p].a].rotation;
     const double near_enough = 0.05 * radius[body[pair[p].a].form];
     Index rows = 0;
+    constexpr Index now = 2;  // chosen among those of one direction
     for (int f = 0; f < facets; ++f) {
       Index deepest = -1;
       double least = 1e300;
@@ -375,30 +408,34 @@ struct ChooseTouches {
       const Vec3d n = touch[deepest].n;
       const Index wall = touch[deepest].collider;
       const auto belongs = [&](Index k) {
-        return chosen[k] == 0 && touch[k].collider == wall && dot(touch[k].n, n) > same_way;
+        return (chosen[k] == 0 || chosen[k] == now) && touch[k].collider == wall && dot(touch[k].n, n) > same_way;
       };
-      Index end_at[ends];
+      const auto take = [&](Index k) {
+        rows += chosen[k] == now ? 0 : 1;
+        chosen[k] = now;
+      };
+      double least_end = 1e300;
       for (int d = 0; d < ends; ++d) {
         const Vec3d direction = across(frame, n, d);
         double best = -1e300;
-        end_at[d] = deepest;
+        Index at = deepest;
         for (Index k = begin; k < end; ++k) {
           if (!belongs(k)) continue;
-          const double far = dot(direction, touch[k].at) + (touch[k].kept >= 0 ? near_enough : 0);
+          // One that has been taken serves for what is beside it: corners that meet corners, points along an edge.
+          const double bonus = chosen[k] == now ? 2 * near_enough : touch[k].kept >= 0 ? near_enough : 0;
+          const double far = dot(direction, touch[k].at) + bonus;
           if (far > best) {
             best = far;
-            end_at[d] = k;
+            at = k;
           }
         }
+        take(at);
+        least_end = min(least_end, touch[at].gap);
       }
+      // What is flat is nowhere deeper than at its ends, and who of them is deepest is chance.
+      if (touch[deepest].gap < least_end - 0.25 * rest) take(deepest);
       for (Index k = begin; k < end; ++k)
-        if (belongs(k)) chosen[k] = -1;
-      const auto take = [&](Index k) {
-        rows += chosen[k] == 1 ? 0 : 1;
-        chosen[k] = 1;
-      };
-      take(deepest);
-      for (int d = 0; d < ends; ++d) take(end_at[d]);
+        if (belongs(k)) chosen[k] = chosen[k] == now ? 1 : -1;
     }
     for (Index k = begin; k < end; ++k) chosen[k] = chosen[k] == 1 ? 1 : 0;
     count[p] = rows;
@@ -437,15 +474,42 @@ struct MakeRows {
   const double* restitution;
   const double *friction, *collider_friction;
   Index groups, colliders;
-  FieldView<const double, 3> kept_force;
+  KeptForces kept;
+  FieldView<const double, 3> kept_force, kept_at;
   RigidContactRules rules;
   double dt;
   RigidRow* row;
 
   TRIBO_HD void operator()(Index p) const {
-    Index to = pair[p].first;
+    const Index first = pair[p].first;
+    Index to = first;
     for (Index k = slot_start[entry_start[p]]; k < slot_start[entry_start[p + 1]]; ++k)
       if (chosen[k] == 1) row[to++] = make(p, touch[k], touch_feature[k]);
+    pass_on(pair[p], first, to);
+    for (Index i = first; i < to; ++i) begin(row[i]);
+  }
+  /// What held a touch that is not chosen any more goes to the nearest one that is: two that have touched at four
+  /// corners and now do at eight are still pressed as much. Without it a tenth of the forces in a stack was lost in
+  /// each step.
+  TRIBO_HD void pass_on(const RigidPair& two, Index first, Index end) const {
+    for (Index k = kept.first_of(two.a, two.b); k < kept.count; ++k) {
+      if (kept.kept[0][k] != two.a || kept.kept[1][k] != two.b) return;
+      const Vec3d at = vector_at(kept_at, k), force = vector_at(kept_force, k);
+      const Vec3d arm = body[two.a].rotation * at;
+      Index nearest = -1;
+      double least = 1e300;
+      bool claimed = false;
+      for (Index i = first; i < end; ++i) {
+        if (row[i].collider != kept.kept[3][k] || row[i].bounce > 0) continue;
+        if (row[i].feature == kept.kept[2][k]) claimed = true;
+        const double distance = squared_norm(row[i].ra - arm);
+        if (!(distance < least) || !(dot(force, row[i].n) > 0)) continue;
+        least = distance;
+        nearest = i;
+      }
+      if (claimed || nearest < 0) continue;
+      row[nearest].tangential += dt * force;
+    }
   }
   TRIBO_HD double friction_of(Index a, Index b, const RigidTouch& found) const {
     if (b < 0) return collider_friction != nullptr ? collider_friction[a * colliders + found.collider] : found.friction;
@@ -470,7 +534,9 @@ struct MakeRows {
     const double over = found.gap - rules.rest;
     r.allowed = over > 0 ? over / dt : 0;
     constexpr double share = 0.1;  // of what is too near, in a step
-    r.push = over < 0 ? share * min(-over, rules.deepest) / dt : 0;
+    // Nearly there is near enough: what rests does so for good once nothing is pushed any more.
+    const double near = over + 0.05 * rules.rest;
+    r.push = near < 0 ? share * min(-near, rules.deepest) / dt : 0;
     yield(a, b, r);
     // An impact, not the weight of what rests: much faster than gravity makes anything in a step.
     const double approach = -dot(velocity(a, b, r), r.n);
@@ -483,7 +549,8 @@ struct MakeRows {
       r.bounce = back > 0 ? sqrt(back) : 0;
       r.allowed = 0;
     }
-    remember(r, found.kept);
+    r.normal = 0;
+    r.tangential = found.kept >= 0 && !(r.bounce > 0) ? dt * vector_at(kept_force, found.kept) : Vec3d::zero();
     r.shift = 0;
     return r;
   }
@@ -510,12 +577,11 @@ struct MakeRows {
     const double k11 = dot(t1, g1), k22 = dot(t2, g2), k12 = dot(t1, g2), half = 0.5 * (k11 - k22);
     r.slips = 0.5 * (k11 + k22) + sqrt(half * half + k12 * k12);
   }
-  TRIBO_HD void remember(RigidRow& r, Index kept) const {
-    r.normal = 0;
-    r.tangential = Vec3d::zero();
-    if (kept < 0 || r.bounce > 0) return;
-    const Vec3d impulse = dt * vector_at(kept_force, kept);
+  /// Parts the impulse to begin with, so far all in `tangential`.
+  TRIBO_HD static void begin(RigidRow& r) {
+    const Vec3d impulse = r.tangential;
     const double normal = dot(impulse, r.n);
+    r.tangential = Vec3d::zero();
     if (!(normal > 0)) return;
     r.normal = normal;
     r.tangential = impulse - normal * r.n;
@@ -532,8 +598,9 @@ struct KeepForce {
   const RigidRow* row;
   const Index* start;
   double per_second;
+  const PlacedBody* body;
   FieldView<Index, 4> kept;
-  FieldView<double, 3> force;
+  FieldView<double, 3> force, at;
   TRIBO_HD void operator()(Index i) const {
     const RigidRow& r = row[i];
     if (!(r.normal > 0)) return;
@@ -542,7 +609,11 @@ struct KeepForce {
     kept[1][to] = r.b;
     kept[2][to] = r.feature;
     kept[3][to] = r.collider;
-    for (int k = 0; k < 3; ++k) force[k][to] = per_second * (r.normal * r.n[k] + r.tangential[k]);
+    const Vec3d arm = transpose(body[r.a].rotation) * r.ra;
+    for (int k = 0; k < 3; ++k) {
+      force[k][to] = per_second * (r.normal * r.n[k] + r.tangential[k]);
+      at[k][to] = arm[k];
+    }
   }
 };
 
@@ -554,17 +625,16 @@ int bits_for(std::uint64_t values) {
 
 }  // namespace
 
-void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
-               const Colliders<double, 3>::View& open, const Array<Index>& open_number, double dt,
-               const RigidState& state, RigidWork& work, RigidContacts& c) {
+void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, const Colliders<double, 3>::View& open,
+               const Array<Index>& open_number, double dt, const RigidState& state, RigidWork& work, RigidContacts& c) {
   const Reach reach{dt, rules.gravity, rules.rest};
   const PlacedBody* const body = work.body.data();
   c.pairs = c.rows = 0;
   c.search.box.resize_discard(mesh.count);
   parallel_for(ex, label, mesh.count,
                PutBodyBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
-  list_near(ex, label, "rigid bodies", mesh.count,
-            MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count}, c.search);
+  list_near(ex, label, "rigid bodies", mesh.count, MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count},
+            c.search);
   Index lonely = 0;
   if (!open.empty()) {
     c.beside.resize_discard(mesh.count);
@@ -589,8 +659,8 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
     c.pairs = 0;
     return;
   }
-  const Entries entry{c.pair.data(), c.entry_start.data(), c.pairs, body, mesh.sample_begin.data(),
-                      mesh.sample_end.data()};
+  const Entries entry{c.pair.data(), c.entry_start.data(),     c.pairs,
+                      body,          mesh.sample_begin.data(), mesh.sample_end.data()};
   c.slots.resize_discard(entries + 1);
   c.slot_start.resize_discard(entries + 1);
   parallel_for(ex, label, entries + 1,
@@ -618,12 +688,12 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
                MakeRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
                         c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
                         mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
-                        mesh.colliders, view(state.kept_force), rules, dt,
-                        c.row.data()},
+                        mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
+                        view(state.kept_at), rules, dt, c.row.data()},
                heavy_grain);
 }
 
-void keep_forces(Exec& ex, RigidContacts& c, double dt, RigidState& state) {
+void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, RigidState& state) {
   state.kept_count = 0;
   if (c.rows == 0) return;
   Array<Index>& number = c.kept_place;
@@ -632,7 +702,10 @@ void keep_forces(Exec& ex, RigidContacts& c, double dt, RigidState& state) {
   state.kept_count = exclusive_scan(ex, label, number, number, c.rows);
   state.kept.resize_discard(state.kept_count);
   state.kept_force.resize_discard(state.kept_count);
-  parallel_for(ex, label, c.rows, KeepForce{c.row.data(), number.data(), 1 / dt, view(state.kept), view(state.kept_force)});
+  state.kept_at.resize_discard(state.kept_count);
+  parallel_for(ex, label, c.rows,
+               KeepForce{c.row.data(), number.data(), 1 / dt, work.body.data(), view(state.kept),
+                         view(state.kept_force), view(state.kept_at)});
 }
 
 }  // namespace tribo::TRIBO_BACKEND

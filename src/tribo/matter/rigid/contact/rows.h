@@ -5,34 +5,36 @@
 #include "tribo/search/box_search.h"
 
 /// \file
-/// Who touches whom among rigid bodies and colliders, and where: feelers of one against the signed distance of the other
-/// (experiments_rigid "The contact step"), thinned out to the corners of what they span.
+/// Who touches whom among rigid bodies and colliders, and where: feelers of one against the signed distance of the
+/// other (experiments_rigid "The contact step"), thinned out to the corners of what they span.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Two bodies that may touch, or a body and what it has around it: colliders without a surface of their own to feel with,
-/// as half spaces and containers.
+/// Two bodies that may touch, or a body and what it has around it: colliders without a surface of their own to feel
+/// with, as half spaces and containers.
 struct RigidPair {
-  Index a, b;  ///< b -1: such colliders
+  Index a, b;          ///< b -1: such colliders
   Index first, count;  ///< rows
 };
 
 /// A place where two touch, or will before the step ends.
 struct RigidRow {
-  Vec3d n;               ///< pushes a
-  Vec3d ra, rb;          ///< from the centers of mass to the place [m]
-  Index a, b;            ///< bodies; b -1: a collider
-  Index feature;         ///< which feeler of the pair
-  Index collider;        ///< its number, or -1
-  Vec3d carried;         ///< velocity of the collider there [m/s]
-  double allowed;        ///< approach that closes the gap within the step [m/s]
-  double bounce;         ///< separation that an impact ends with, or 0 [m/s]
-  double push;           ///< separation that brings what is too near apart [m/s]
+  Vec3d n;         ///< pushes a
+  Vec3d ra, rb;    ///< from the centers of mass to the place [m]
+  Index a, b;      ///< bodies; b -1: a collider
+  Index feature;   ///< which feeler of the pair
+  Index collider;  ///< its number, or -1
+  Vec3d carried;   ///< velocity of the collider there [m/s]
+  double allowed;  ///< approach that closes the gap within the step [m/s]
+  double bounce;   ///< separation that an impact ends with, or 0 [m/s]
+  double push;     ///< separation that brings what is too near apart [m/s]
   double friction;
-  double gives, slips;   ///< change of the velocity along n by an impulse along n, and the most across [1/kg]
-  double normal;         ///< impulse so far [N s]
-  Vec3d tangential;      ///< likewise
-  double shift;          ///< likewise, of the push
+  double gives, slips;  ///< change of the velocity along n by an impulse along n, and the most across [1/kg]
+  double normal;        ///< impulse so far [N s]
+  Vec3d tangential;     ///< likewise
+  double shift;         ///< likewise, of the push
+  double normal_before, normal_way;  ///< of the sweep before, and where sweeps lead to: see solve.h
+  Vec3d tangential_before, tangential_way;
 };
 
 /// Distance at which bodies rest, in cells of the grid (experiments_rigid, recommended default 6).
@@ -64,7 +66,7 @@ struct RigidContacts {
   Array<Index> order;
   RadixSorter sorter;
   Array<RigidPair> pair;
-  Array<Index> entry_start;  ///< of each pair: its first feeler
+  Array<Index> entry_start;        ///< of each pair: its first feeler
   Array<Index> slots, slot_start;  ///< of feelers
   Array<RigidTouch> touch;
   Array<Index> touch_feature, chosen, chosen_start;
@@ -77,17 +79,18 @@ struct RigidContacts {
   std::size_t bytes() const {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
            pair.bytes() + entry_start.bytes() + slots.bytes() + slot_start.bytes() + touch.bytes() +
-           touch_feature.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() + apart.bytes();
+           touch_feature.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
+           apart.bytes();
   }
 };
 
 /// All rows of a step, with the impulses of the last one to begin with. Bodies must be placed. `open_number` has the
 /// numbers in the scene of the colliders in `open`.
-void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules,
-               const Colliders<double, 3>::View& open, const Array<Index>& open_number, double dt,
-               const RigidState& state, RigidWork& work, RigidContacts& contacts);
+void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, const Colliders<double, 3>::View& open,
+               const Array<Index>& open_number, double dt, const RigidState& state, RigidWork& work,
+               RigidContacts& contacts);
 
 /// What impulses held, for the next step.
-void keep_forces(Exec& ex, RigidContacts& contacts, double dt, RigidState& state);
+void keep_forces(Exec& ex, RigidContacts& contacts, double dt, const RigidWork& work, RigidState& state);
 
 }  // namespace tribo::TRIBO_BACKEND

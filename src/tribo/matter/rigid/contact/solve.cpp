@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tribo/contact/coulomb.h"
+#include "tribo/exec/joins.h"
 #include "tribo/exec/mark.h"
 
 namespace tribo::TRIBO_BACKEND {
@@ -18,8 +19,6 @@ constexpr int most_colors = 63;
 struct SweepTies {
   const RigidTie* tie;
   RigidRow* row;
-  RigidJointRow* joint_row;
-  const Index* joint_count;
   PlacedBody* body;
   Shift* shift;
   SweepMode mode;
@@ -31,33 +30,19 @@ struct SweepTies {
     PlacedBody* const b = own.b >= 0 ? body + own.b : nullptr;
     Shift* const shift_a = own.a >= 0 ? shift + own.a : nullptr;
     Shift* const shift_b = own.b >= 0 ? shift + own.b : nullptr;
-    const Index count = own.joint >= 0 ? joint_count[own.joint] : own.count;
-    for (Index k = 0; k < count; ++k) {
-      const Index at = own.first + (backward ? count - 1 - k : k);
-      if (own.joint >= 0) {
-        RigidJointRow& r = joint_row[at];
-        if (mode == SweepMode::begin) {
-          push(a, b, r, r.impulse);
-        } else if (mode == SweepMode::solve) {
-          solve(a, b, r);
-        } else {
-          move(a, b, shift_a, shift_b, r);
-        }
+    for (Index k = 0; k < own.count; ++k) {
+      RigidRow& r = row[own.first + (backward ? own.count - 1 - k : k)];
+      if (mode == SweepMode::begin) {
+        push(a, b, r, r.normal * r.n + r.tangential);
+      } else if (mode == SweepMode::solve) {
+        solve(a, b, r);
       } else {
-        RigidRow& r = row[at];
-        if (mode == SweepMode::begin) {
-          push(a, b, r, r.normal * r.n + r.tangential);
-        } else if (mode == SweepMode::solve) {
-          solve(a, b, r);
-        } else {
-          move(a, b, shift_a, shift_b, r);
-        }
+        move(a, b, shift_a, shift_b, r);
       }
     }
   }
 
  private:
-  // contact
   TRIBO_HD static void push(PlacedBody* a, PlacedBody* b, const RigidRow& r, const Vec3d& impulse) {
     if (a->inverse_mass > 0) a->push(r.ra, impulse);
     if (b != nullptr && b->inverse_mass > 0) b->push(r.rb, -impulse);
@@ -96,53 +81,6 @@ struct SweepTies {
     give(b, shift_b, r.rb, -more);
     r.shift = impulse;
   }
-
-  // joints
-  TRIBO_HD static void push(PlacedBody* a, PlacedBody* b, const RigidJointRow& r, double impulse) {
-    const Vec3d along = impulse * r.direction;
-    if (a != nullptr && a->inverse_mass > 0) {
-      if (r.turns != 0)
-        a->w += a->inverse_inertia * (-along);
-      else
-        a->push(r.ra, -along);
-    }
-    if (b != nullptr && b->inverse_mass > 0) {
-      if (r.turns != 0)
-        b->w += b->inverse_inertia * along;
-      else
-        b->push(r.rb, along);
-    }
-  }
-  TRIBO_HD static double rate(const PlacedBody* a, const PlacedBody* b, const RigidJointRow& r) {
-    Vec3d v = Vec3d::zero();
-    if (b != nullptr) v += r.turns != 0 ? b->w : b->v + cross(b->w, r.rb);
-    if (a != nullptr) v = v - (r.turns != 0 ? a->w : a->v + cross(a->w, r.ra));
-    return dot(v, r.direction);
-  }
-  TRIBO_HD static void solve(PlacedBody* a, PlacedBody* b, RigidJointRow& r) {
-    if (!(r.gives > 0)) return;
-    const double more = (r.target - rate(a, b, r) - r.soft * r.impulse) / (r.gives + r.soft);
-    const double impulse = min(max(r.impulse + more, r.low), r.high);
-    push(a, b, r, impulse - r.impulse);
-    r.impulse = impulse;
-  }
-  TRIBO_HD static void move(const PlacedBody* a, const PlacedBody* b, Shift* shift_a, Shift* shift_b,
-                            RigidJointRow& r) {
-    if (r.soft > 0 || !(r.gives > 0) || r.target != 0 || (r.low != -1e300 && r.high != 1e300)) return;
-    Vec3d v = Vec3d::zero();
-    if (b != nullptr) v += r.turns != 0 ? shift_b->w : shift_b->v + cross(shift_b->w, r.rb);
-    if (a != nullptr) v = v - (r.turns != 0 ? shift_a->w : shift_a->v + cross(shift_a->w, r.ra));
-    const double impulse = min(max(r.shift + (r.push - dot(v, r.direction)) / r.gives, r.low), r.high);
-    const Vec3d more = (impulse - r.shift) * r.direction;
-    r.shift = impulse;
-    if (r.turns != 0) {
-      if (a != nullptr && a->inverse_mass > 0) shift_a->w += a->inverse_inertia * (-more);
-      if (b != nullptr && b->inverse_mass > 0) shift_b->w += b->inverse_inertia * more;
-    } else {
-      give(a, shift_a, r.ra, -more);
-      give(b, shift_b, r.rb, more);
-    }
-  }
 };
 
 /// Ties of a color.
@@ -159,30 +97,183 @@ struct SweepSerial {
     for (Index i = 0; i < count; ++i) ties.one(first + (ties.backward ? count - 1 - i : i));
   }
 };
+/// What sweeps change, and where that leads to. A sweep of Gauss-Seidel takes a stack's tilt out only layer by layer:
+/// ten boxes want thousands. Going on along what the sweeps before have changed, as conjugate gradients do
+/// (SilcowitzHansen 2010), makes it tens; where a sweep changes more than the one before, that is forgotten. Changes
+/// are weighed by the energy of bodies, since redundant touches may exchange impulses forever without moving anything.
+struct Progress {
+  SweepTies ties;
+  Shift *before, *way;  ///< of bodies
+  Index bodies, rows;
+  RigidJointRow* joint_row;
+  const Index* joint_count;
+  Index joints;
+
+  TRIBO_HD Shift now(Index i) const {
+    if (ties.mode == SweepMode::shift) return ties.shift[i];
+    return {ties.body[i].v, ties.body[i].w};
+  }
+  TRIBO_HD void put(Index i, const Shift& velocity) const {
+    if (ties.mode == SweepMode::shift) {
+      ties.shift[i] = velocity;
+    } else {
+      ties.body[i].v = velocity.v;
+      ties.body[i].w = velocity.w;
+    }
+  }
+
+  TRIBO_HD void begin_body(Index i) const {
+    before[i] = now(i);
+    way[i] = {Vec3d::zero(), Vec3d::zero()};
+  }
+  TRIBO_HD void begin_row(Index i) const {
+    RigidRow& r = ties.row[i];
+    r.normal_before = ties.mode == SweepMode::shift ? r.shift : r.normal;
+    r.tangential_before = r.tangential;
+    r.normal_way = 0;
+    r.tangential_way = Vec3d::zero();
+  }
+  TRIBO_HD void begin_joint_row(Index i) const {
+    RigidJointRow& r = joint_row[i];
+    r.before = r.impulse;
+    r.way = 0;
+  }
+
+  /// Twice the kinetic energy of what a sweep has changed of a body, turning about its mean axis.
+  TRIBO_HD double change(Index i) const {
+    const PlacedBody& b = ties.body[i];
+    if (!(b.inverse_mass > 0)) return 0;
+    const Shift at = now(i);
+    return squared_norm(at.v - before[i].v) / b.inverse_mass +
+           3 * squared_norm(at.w - before[i].w) / trace(b.inverse_inertia);
+  }
+
+  TRIBO_HD void follow_body(Index i, double more) const {
+    const Shift at = now(i);
+    const Shift step{at.v - before[i].v, at.w - before[i].w};
+    before[i] = {at.v + more * way[i].v, at.w + more * way[i].w};
+    way[i] = {more * way[i].v + step.v, more * way[i].w + step.w};
+    put(i, before[i]);
+  }
+  TRIBO_HD void follow_row(Index i, double more) const {
+    RigidRow& r = ties.row[i];
+    double& normal = ties.mode == SweepMode::shift ? r.shift : r.normal;
+    follow(normal, r.normal_before, r.normal_way, more);
+    if (ties.mode == SweepMode::solve) follow(r.tangential, r.tangential_before, r.tangential_way, more);
+  }
+  TRIBO_HD void follow_joint_row(Index i, double more) const {
+    if (i % joint_rows >= joint_count[i / joint_rows]) return;
+    RigidJointRow& r = joint_row[i];
+    follow(r.impulse, r.before, r.way, more);
+  }
+
+ private:
+  template <class Value>
+  TRIBO_HD static void follow(Value& value, Value& before, Value& way, double more) {
+    const Value step = value - before;
+    value += more * way;
+    way = more * way + step;
+    before = value;
+  }
+};
+
+struct BeginBody {
+  Progress progress;
+  TRIBO_HD void operator()(Index i) const { progress.begin_body(i); }
+};
+struct BeginRow {
+  Progress progress;
+  TRIBO_HD void operator()(Index i) const { progress.begin_row(i); }
+};
+struct BeginJointRow {
+  Progress progress;
+  TRIBO_HD void operator()(Index i) const { progress.begin_joint_row(i); }
+};
+struct ChangeOf {
+  Progress progress;
+  TRIBO_HD double operator()(Index i) const { return progress.change(i); }
+};
+struct FollowBody {
+  Progress progress;
+  double more;
+  TRIBO_HD void operator()(Index i) const { progress.follow_body(i, more); }
+};
+struct FollowRow {
+  Progress progress;
+  double more;
+  TRIBO_HD void operator()(Index i) const { progress.follow_row(i, more); }
+};
+struct FollowJointRow {
+  Progress progress;
+  double more;
+  TRIBO_HD void operator()(Index i) const { progress.follow_joint_row(i, more); }
+};
+
+/// How far to go on after a sweep, and when to end.
+struct Pace {
+  double enough;  ///< a change that is none
+  double first = 0, last = 0;
+
+  /// False where that was enough.
+  TRIBO_HD bool after(int sweep, double change, double& more) {
+    if (sweep == 0) first = change;
+    more = sweep > 0 && change < last ? change / last : 0;
+    last = change;
+    return change > enough && change > 1e-16 * first;
+  }
+};
+
 /// All colors, by one team.
 struct SweepAll {
-  SweepTies ties;
+  Progress progress;
+  Pace pace;
   const Index* start;
   int colors, sweeps;
   bool serial_last;
-  struct Scratch {};
-  TRIBO_HD void operator()(const Team& team, Index, Scratch&) const {
-    SweepTies own = ties;
+  struct Scratch {
+    double part[Team::size];
+  };
+  TRIBO_HD void operator()(const Team& team, Index, Scratch& scratch) const {
+    SweepTies own = progress.ties;
+    Pace own_pace = pace;
+    each(team, progress.bodies, BeginBody{progress});
+    each(team, progress.rows, BeginRow{progress});
+    team.barrier();
     for (int s = 0; s < sweeps; ++s) {
-      own.backward = s % 2 == 1;
-      for (int c = 0; c < colors; ++c) {
-        const int color = own.backward ? colors - 1 - c : c;
-        const bool serial = serial_last && color == colors - 1;
-        const Index begin = start[color], end = start[color + 1];
-        if (serial) {
-          if (team.rank() == 0)
-            for (Index i = 0; i < end - begin; ++i) own.one(own.backward ? end - 1 - i : begin + i);
-        } else {
-          for (Index i = begin + team.rank(); i < end; i += Team::size) own.one(i);
+      for (int half = 0; half < 2; ++half) {
+        own.backward = half == 1;
+        for (int c = 0; c < colors; ++c) {
+          const int color = own.backward ? colors - 1 - c : c;
+          const bool serial = serial_last && color == colors - 1;
+          const Index begin = start[color], end = start[color + 1];
+          if (serial) {
+            if (team.rank() == 0)
+              for (Index i = 0; i < end - begin; ++i) own.one(own.backward ? end - 1 - i : begin + i);
+          } else {
+            for (Index i = begin + team.rank(); i < end; i += Team::size) own.one(i);
+          }
+          team.barrier();
         }
-        team.barrier();
       }
+      if (s + 1 == sweeps) return;
+      double sum = 0;
+      for (Index i = team.rank(); i < progress.bodies; i += Team::size) sum += progress.change(i);
+      scratch.part[team.rank()] = sum;
+      team.barrier();
+      sum = 0;
+      for (int k = 0; k < Team::size; ++k) sum += scratch.part[k];
+      double more = 0;
+      if (!own_pace.after(s, sum, more)) return;
+      each(team, progress.bodies, FollowBody{progress, more});
+      each(team, progress.rows, FollowRow{progress, more});
+      team.barrier();
     }
+  }
+
+ private:
+  template <class Kernel>
+  TRIBO_HD static void each(const Team& team, Index count, const Kernel& kernel) {
+    for (Index i = team.rank(); i < count; i += Team::size) kernel(i);
   }
 };
 
@@ -195,10 +286,19 @@ struct MarkTouched {
   }
 };
 
+void sweep_color(Exec& ex, const RigidColors& c, const SweepTies& ties, int color) {
+  const Index begin = c.start[static_cast<std::size_t>(color)];
+  const Index count = c.start[static_cast<std::size_t>(color) + 1] - begin;
+  if (c.serial_last && color == static_cast<int>(c.start.size()) - 2)
+    parallel_for(ex, label, 1, SweepSerial{ties, begin, count});
+  else
+    parallel_for(ex, label, count, SweepColor{ties, begin}, heavy_grain);
+}
+
 }  // namespace
 
-void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& joints, const RigidContacts& contacts,
-                const RigidWork& work, RigidColors& c) {
+void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const RigidWork& work,
+                RigidColors& c) {
   c.pairs.resize(static_cast<std::size_t>(contacts.pairs));
   copy_to_host(ex, contacts.pair, c.pairs.data(), contacts.pairs);
   c.used.assign(static_cast<std::size_t>(mesh.count), 0);
@@ -222,10 +322,8 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& jo
     if (place >= c.start.size()) c.start.resize(place + 1, 0);
     ++c.start[place];
   };
-  for (std::size_t j = 0; j < joints.size(); ++j)
-    add({joints[j].a, joints[j].b, static_cast<Index>(j), static_cast<Index>(j) * joint_rows, 0});
   for (const RigidPair& pair : c.pairs)
-    if (pair.count > 0) add({pair.a, pair.b, -1, pair.first, pair.count});
+    if (pair.count > 0) add({pair.a, pair.b, pair.first, pair.count});
   // start[color + 1] is where the next of a color goes, and so in the end where the color ends
   std::partial_sum(c.start.begin(), c.start.end(), c.start.begin());
   c.host.resize(c.found.size());
@@ -238,29 +336,52 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& jo
                MarkTouched{c.tie.data(), const_cast<RigidWork&>(work).touched.data()});
 }
 
-void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, RigidContacts& contacts, JointWork& joints,
-                RigidWork& work) {
+void begin_ties(Exec& ex, const RigidColors& c, RigidContacts& contacts, RigidWork& work) {
+  const SweepTies ties{c.tie.data(),       contacts.row.data(), work.body.data(),
+                       work.shift.data(),  SweepMode::begin,    false};
+  for (std::size_t k = 0; k + 1 < c.start.size(); ++k) sweep_color(ex, c, ties, static_cast<int>(k));
+}
+
+void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
+                JointWork& joints, RigidWork& work, const BetweenSweeps& between) {
   const auto all = static_cast<Index>(c.host.size());
   if (all == 0) return;
   const int colors = static_cast<int>(c.start.size()) - 1;
-  SweepTies ties{c.tie.data(), contacts.row.data(), joints.row.data(), joints.count.data(), work.body.data(), work.shift.data(),
-                 mode, false};
-  if (all <= few_ties) {
-    for_each_team<SweepAll::Scratch>(ex, label, 1,
-                                     SweepAll{ties, c.device_start.data(), colors, sweeps, c.serial_last});
+  const auto bodies = static_cast<Index>(work.body.size());
+  work.before.resize_discard(bodies);
+  work.way.resize_discard(bodies);
+  // Places are brought back by joints without remembering with what.
+  const Index followed = between && mode == SweepMode::solve ? static_cast<Index>(joints.row.size()) : 0;
+  const Progress progress{{c.tie.data(), contacts.row.data(), work.body.data(), work.shift.data(), mode, false},
+                          work.before.data(),
+                          work.way.data(),
+                          bodies,
+                          contacts.rows,
+                          joints.row.data(),
+                          joints.count.data(),
+                          followed};
+  Pace pace{enough};
+  if (all <= few_ties && !between) {
+    for_each_team<SweepAll::Scratch>(
+        ex, label, 1, SweepAll{progress, pace, c.device_start.data(), colors, sweeps, c.serial_last});
     return;
   }
+  parallel_for(ex, label, bodies, BeginBody{progress});
+  parallel_for(ex, label, progress.rows, BeginRow{progress});
+  parallel_for(ex, label, followed, BeginJointRow{progress});
   for (int s = 0; s < sweeps; ++s) {
-    ties.backward = s % 2 == 1;
-    for (int k = 0; k < colors; ++k) {
-      const int color = ties.backward ? colors - 1 - k : k;
-      const Index begin = c.start[static_cast<std::size_t>(color)];
-      const Index count = c.start[static_cast<std::size_t>(color) + 1] - begin;
-      if (c.serial_last && color == colors - 1)
-        parallel_for(ex, label, 1, SweepSerial{ties, begin, count});
-      else
-        parallel_for(ex, label, count, SweepColor{ties, begin}, heavy_grain);
-    }
+    SweepTies ties = progress.ties;
+    for (int k = 0; k < colors; ++k) sweep_color(ex, c, ties, k);
+    ties.backward = true;
+    for (int k = colors - 1; k >= 0; --k) sweep_color(ex, c, ties, k);
+    const bool settled = !between || between(s);
+    if (s + 1 == sweeps) return;
+    const double change = reduce(ex, label, bodies, 0.0, ChangeOf{progress}, Plus<double>{});
+    double more = 0;
+    if (!pace.after(s, change, more) && settled) return;
+    parallel_for(ex, label, bodies, FollowBody{progress, more});
+    parallel_for(ex, label, progress.rows, FollowRow{progress, more});
+    parallel_for(ex, label, followed, FollowJointRow{progress, more});
   }
 }
 

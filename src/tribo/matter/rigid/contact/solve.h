@@ -1,21 +1,21 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/rigid/contact/rows.h"
 
 /// \file
-/// Impulses between rigid bodies, colliders and joints: projected Gauss-Seidel over all rows (experiments_rigid
+/// Impulses between rigid bodies and colliders: projected Gauss-Seidel over all rows (experiments_rigid
 /// "Recommended defaults" 4 and 5). Pairs that share no body that moves have one color and are done at once, in any
 /// order; colors follow each other. So results have the same bytes for any number of threads.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Rows of a pair or a joint, done one after the other.
+/// Rows of a pair, done one after the other.
 struct RigidTie {
   Index a, b;   ///< bodies; -1: none that moves
-  Index joint;  ///< or -1
   Index first, count;
 };
 
@@ -32,9 +32,9 @@ struct RigidColors {
   std::size_t bytes() const { return tie.bytes() + device_start.bytes(); }
 };
 
-/// Puts ties of joints and pairs into colors, in their order.
-void color_ties(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& joints, const RigidContacts& contacts,
-                const RigidWork& work, RigidColors& colors);
+/// Puts pairs into colors, in their order.
+void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const RigidWork& work,
+                RigidColors& colors);
 
 enum class SweepMode : int {
   begin,  ///< gives bodies the impulses that rows begin with
@@ -42,8 +42,15 @@ enum class SweepMode : int {
   shift   ///< the same for places alone
 };
 
-/// `sweeps` times all rows, in turns forward and backward.
-void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, RigidContacts& contacts,
-                JointWork& joints, RigidWork& work);
+/// Gives bodies the impulses that rows begin with.
+void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, RigidWork& work);
+
+/// What is solved beside rows, as joints are, with the number of the sweep. False where that is not all yet.
+using BetweenSweeps = std::function<bool(int)>;
+
+/// All rows, forward and backward, and then `between`, where there is one; `sweeps` times or until that changes no more
+/// than `enough`, twice the energy of the change [J].
+void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
+                JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -26,12 +26,14 @@ TRIBO_HD void put(const FieldView<double, N>& field, Index i, const Value& value
 
 struct PutDriven {
   const DrivenBody* driven;
-  FieldView<double, 3> x, v;
+  FieldView<const double, 6> inertia;
+  FieldView<double, 3> x, v, L;
   FieldView<double, 4> q;
   TRIBO_HD void operator()(Index i) const {
     const DrivenBody& one = driven[i];
     put(x, one.body, one.x);
     put(v, one.body, one.v);
+    put(L, one.body, carried(rotation_of(one.q), tensor_at(inertia, one.body)) * one.w);
     put(q, one.body, one.q);
   }
 };
@@ -85,7 +87,12 @@ struct MoveBody {
   FieldView<double, 4> q;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
-    if (!(one.inverse_mass > 0)) return;
+    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
+    if (!(one.inverse_mass > 0)) {  // by keyframes; they are looked at anew where the next step begins
+      put(x, i, one.x + dt * one.v);
+      put(q, i, turned_by(from, dt * one.w));
+      return;
+    }
     // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows the
     // velocity at the end of the step alone.
     Vec3d way = dt * (one.v + shift[i].v);
@@ -97,15 +104,8 @@ struct MoveBody {
     // Without torque L keeps its bits.
     const Vec3d now = before + carried(one.rotation, tensor_at(inertia, i)) * (one.w - w0);
     put(L, i, now);
-    const Quaternion<double> from = {{q[0][i], q[1][i], q[2][i], q[3][i]}};
     const Sym<double, 3> inverse = tensor_at(inverse_inertia, i);
-    Vec3d middle = one.w;
-    for (int k = 0; k < 8; ++k) {
-      const Vec3d next = carried(rotation_of(turned_by(from, (0.5 * dt) * middle)), inverse) * now;
-      const double change = squared_norm(next - middle);
-      middle = next;
-      if (!(change > 1e-32 * squared_norm(middle))) break;
-    }
+    const Vec3d middle = middle_spin(from, inverse, now, one.w, dt);
     put(q, i, turned_by(from, dt * (middle + shift[i].w)));
   }
 };
@@ -218,6 +218,7 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
+  send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -239,11 +240,7 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   });
 }
 
-void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
-                  RigidWork& work) {
-  work.body.resize_discard(mesh.count);
-  work.shift.resize_discard(mesh.count);
-  work.touched.resize_discard(mesh.count);
+void place_driven(Exec& ex, const RigidMesh& mesh, double time, double dt, RigidState& state, RigidWork& work) {
   work.driven_host.clear();
   for (const Index i : mesh.driven) {
     const RigidBody& body = mesh.body[static_cast<std::size_t>(i)];
@@ -255,23 +252,32 @@ void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double 
   }
   const auto driven = static_cast<Index>(work.driven_host.size());
   copy_to_device(ex, work.driven_host.data(), work.driven, driven);
-  parallel_for(ex, label, driven, PutDriven{work.driven.data(), view(state.x), view(state.v), view(state.q)});
+  parallel_for(ex, label, driven,
+               PutDriven{work.driven.data(), view(mesh.inertia), view(state.x), view(state.v), view(state.L),
+                         view(state.q)});
+}
+
+void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
+                  RigidWork& work) {
+  work.body.resize_discard(mesh.count);
+  work.shift.resize_discard(mesh.count);
+  work.touched.resize_discard(mesh.count);
+  place_driven(ex, mesh, time, dt, state, work);
   parallel_for(ex, label, mesh.count,
                PlaceBody{view(std::as_const(state.x)), view(std::as_const(state.v)), view(std::as_const(state.L)),
                          view(std::as_const(state.q)), mesh.inverse_mass.data(), view(mesh.inverse_inertia),
                          mesh.form_of.data(), mesh.group.data(), dt * gravity, work.body.data(), work.shift.data(),
                          work.touched.data()},
                body_grain);
-  parallel_for(ex, label, driven, TurnDriven{work.driven.data(), work.body.data()});
+  parallel_for(ex, label, static_cast<Index>(mesh.driven.size()), TurnDriven{work.driven.data(), work.body.data()});
 }
 
-void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,
-                 RigidWork& work) {
-  parallel_for(ex, label, mesh.count,
-               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia),
-                        view(mesh.inverse_inertia), gravity, dt, view(state.x), view(state.v), view(state.L),
-                        view(state.q)},
-               body_grain);
+void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work) {
+  parallel_for(
+      ex, label, mesh.count,
+      MoveBody{work.body.data(), work.shift.data(), work.touched.data(), view(mesh.inertia), view(mesh.inverse_inertia),
+               gravity, dt, view(state.x), view(state.v), view(state.L), view(state.q)},
+      body_grain);
 }
 
 RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) {
@@ -281,8 +287,7 @@ RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) 
                 FasterOf{});
 }
 
-std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity,
-                                       const RigidState& state) {
+std::vector<BodyPlace> places_of(Exec& ex, const RigidMesh& mesh, const RigidState& state) {
   const auto column = [&](const Array<double>& from) {
     std::vector<double> to(static_cast<std::size_t>(mesh.count));
     copy_to_host(ex, from, to.data(), mesh.count);
@@ -295,22 +300,34 @@ std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Ve
     L[k] = column(state.L.c[k]);
   }
   for (int k = 0; k < 4; ++k) q[k] = column(state.q.c[k]);
-  std::vector<ObjectSums> sums;
+  std::vector<BodyPlace> places;
   for (std::size_t i = 0; i < mesh.body.size() && mesh.body[i].object >= 0; ++i) {
     const RigidBody& body = mesh.body[i];
+    BodyPlace place;
+    place.x = {{x[0][i], x[1][i], x[2][i]}};
+    place.rotation = rotation_of(Quaternion<double>{{q[0][i], q[1][i], q[2][i], q[3][i]}});
+    place.v = {{v[0][i], v[1][i], v[2][i]}};
+    place.w = carried(place.rotation, inverse_of(body.inertia)) * Vec3d{{L[0][i], L[1][i], L[2][i]}};
+    places.push_back(place);
+  }
+  return places;
+}
+
+std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, const RigidState& state) {
+  std::vector<ObjectSums> sums;
+  const std::vector<BodyPlace> places = places_of(ex, mesh, state);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const RigidBody& body = mesh.body[i];
     const RigidForm& form = mesh.form[static_cast<std::size_t>(body.form)];
-    const Mat<double, 3> r = rotation_of(Quaternion<double>{{q[0][i], q[1][i], q[2][i], q[3][i]}});
-    const Vec3d at = {{x[0][i], x[1][i], x[2][i]}}, velocity = {{v[0][i], v[1][i], v[2][i]}};
-    const Sym<double, 3> inertia = carried(r, body.inertia);
-    Vec3d spin = {{L[0][i], L[1][i], L[2][i]}};
-    Vec3d w = carried(r, inverse_of(body.inertia)) * spin;
-    if (body.drive >= 0) w = spin = Vec3d::zero();
+    const BodyPlace& place = places[i];
+    const Sym<double, 3> inertia = carried(place.rotation, body.inertia);
+    const Vec3d spin = inertia * place.w;
     ObjectSums one;
-    one.add(body.mass, at, velocity);
+    one.add(body.mass, place.x, place.v);
     one.particles = 0;
     one.angular_momentum += spin;
-    one.kinetic += 0.5 * dot(w, spin);
-    one.gravity -= body.mass * dot(gravity, at);
+    one.kinetic += 0.5 * dot(place.w, spin);
+    one.gravity -= body.mass * dot(gravity, place.x);
     // of m x x^T about the center: tr(J)/2 I - J
     const double half = 0.5 * trace(inertia);
     for (int a = 0; a < 3; ++a)
@@ -318,7 +335,7 @@ std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Ve
     Bounds around = std::visit([](const auto& s) { return s.bounds(); }, form.shape);
     around.low = around.low - form.center;
     around.high = around.high - form.center;
-    around = turned(around, r, at);
+    around = turned(around, place.rotation, place.x);
     one.low = around.low;
     one.high = around.high;
     sums.push_back(one);

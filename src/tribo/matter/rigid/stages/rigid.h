@@ -23,22 +23,42 @@ struct Shift {
 /// Scratch memory.
 struct RigidWork {
   Array<PlacedBody> body;
-  Array<Shift> shift;     ///< only moves; see solve.h
-  Array<Index> touched;   ///< 1: something acts on it beside gravity
+  Array<Shift> shift;        ///< only moves; see solve.h
+  Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.h
+  Array<Index> touched;      ///< 1: something acts on it beside gravity
   Array<DrivenBody> driven;
   std::vector<DrivenBody> driven_host;
 
-  std::size_t bytes() const { return body.bytes() + shift.bytes() + touched.bytes() + driven.bytes(); }
+  std::size_t bytes() const {
+    return body.bytes() + shift.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
+  }
 };
 
+/// Angular velocity in the middle of a step that begins with the orientation `from` and the angular momentum L, by which the
+/// body turns in it (theory F.5): implicit midpoint. `inverse`: of the inertia, in the body's frame.
+TRIBO_HD Vec3d middle_spin(const Quaternion<double>& from, const Sym<double, 3>& inverse, const Vec3d& L,
+                           const Vec3d& begin, double dt) {
+  Vec3d middle = begin;
+  for (int k = 0; k < 8; ++k) {
+    const Vec3d next = carried(rotation_of(turned_by(from, (0.5 * dt) * middle)), inverse) * L;
+    const double change = squared_norm(next - middle);
+    middle = next;
+    if (!(change > 1e-32 * squared_norm(middle))) break;
+  }
+  return middle;
+}
+
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);
+
+/// Those that follow keyframes where these say, with the velocities that take them to where they are after dt.
+void place_driven(Exec& ex, const RigidMesh& mesh, double time, double dt, RigidState& state, RigidWork& work);
 
 /// Bodies where they begin, with the velocities that they would have at the end of a step if nothing touched them.
 void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double time, double dt, RigidState& state,
                   RigidWork& work);
 
-/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the middle
-/// of the step.
+/// Moves bodies with the velocities that they have got (theory F.5): L is kept, and R follows the velocity in the
+/// middle of the step.
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state, RigidWork& work);
 
 /// Largest speed of a point of a body, and turn of one in a second.
@@ -48,6 +68,15 @@ struct RigidSpeeds {
   double thin = 0;   ///< largest |v| + |w| r over the thickness of a body [1/s]
 };
 RigidSpeeds speeds_of(Exec& ex, const RigidMesh& mesh, const RigidState& state);
+
+/// A body as observers see it.
+struct BodyPlace {
+  Vec3d x = Vec3d::zero();  ///< center [m]
+  Mat<double, 3> rotation;  ///< body to world
+  Vec3d v = Vec3d::zero(), w = Vec3d::zero();
+};
+/// Bodies of objects.
+std::vector<BodyPlace> places_of(Exec& ex, const RigidMesh& mesh, const RigidState& state);
 
 /// By body of objects.
 std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, const RigidState& state);

@@ -5,13 +5,13 @@
 #include "tribo/matter/rigid/stages/bodies.h"
 
 /// \file
-/// Rigid bodies and their joints on the device. What changes is in RigidState, which a checkpoint holds; what is computed
-/// once from the seed is in RigidMesh.
+/// Rigid bodies and their joints on the device. What changes is in RigidState, which a checkpoint holds; what is
+/// computed once from the seed is in RigidMesh.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// What a joint needs at most: what it holds, and of the coordinate it leaves free a limit, friction and a motor.
-inline constexpr int joint_rows = 9;
+/// What a joint needs at most: what it holds, and the coordinate it leaves free.
+inline constexpr int joint_rows = 6;
 
 /// Bodies in the order of the seed.
 struct RigidState {
@@ -24,6 +24,7 @@ struct RigidState {
   /// What held contacts in the last step, by rising bodies and features: where the next one begins [N].
   Field<Index, 4> kept;  ///< RigidRow's a, b, feature and collider
   Field<double, 3> kept_force;
+  Field<double, 3> kept_at;  ///< where, in the frame of the first body [m]
   Index kept_count = 0;
 
   Field<double, joint_rows> joint_force;  ///< [N], [N m]
@@ -52,13 +53,13 @@ struct RigidMesh {
   Array<double> radius;
   // by sample
   Field<double, 3> sample_x, sample_n;
-  Array<double> sample_radius, sample_ring;
+  Array<double> sample_radius, sample_ring, sample_facing;
   Array<Index> sample_feeler;
   // tables
-  Array<double> friction;           ///< [group * groups + group]
-  Array<double> collider_friction;  ///< [group * colliders + collider]
+  Array<double> friction;                            ///< [group * groups + group]
+  Array<double> collider_friction;                   ///< [group * colliders + collider]
   Array<double> particle_friction, strand_friction;  ///< by group
-  Array<double> solid_friction;     ///< [group * solids + solid]
+  Array<double> solid_friction;                      ///< [group * solids + solid]
   Index solids = 0;
 };
 

@@ -4,9 +4,16 @@
 
 #include "tribo/engine/system.h"
 #include "tribo/matter/rigid/contact/forces.h"
+#include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/rigid/contact/solve.h"
 
 namespace tribo::TRIBO_BACKEND {
+
+/// What observers see of a form, in the bodies' frames.
+struct RigidSkin {
+  std::vector<Vec3d> vertices;           ///< [m]
+  std::vector<std::int32_t> triangles;  ///< corners, three for each
+};
 
 /// Rigid bodies and their joints (Han 2019, sec. 6; theory F), with contact by signed distance and impulses. They are in
 /// double whatever Real is.
@@ -53,16 +60,20 @@ class RigidSystem final : public System<Real, 3> {
 
   double driven_speed(double time, double dt) const;
   void evaluate();
+  double small_change(double dt) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
+  /// Impulses between bodies and by joints.
+  void settle(double dt);
 
+  std::vector<RigidSkin> skins_;  ///< by form
   RigidContactRules rules_;
-  std::vector<JointTie> ties_;
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
   Array<Index> open_number_;              ///< theirs in the scene
   Colliders<double, 3> open_;
   RigidSpeeds speeds_;
   Index bad_ = no_index;
+  double moving_mass_ = 0;  ///< [kg]
   bool touched_ = false;
   double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
