@@ -85,7 +85,14 @@ std::optional<MeanForce> mean_force(const ObjectContact& contact, const ObjectSu
   }
   const bool same = from != nullptr && from->particles == to.particles && from->mass > 0 && to.mass > 0;
   if (contact.source == ContactSource::none || !same) return {};
-  return MeanForce{(to.momentum - from->momentum) * rate - to.mass * gravity, (spin_of(to) - spin_of(*from)) * rate};
+  MeanForce mean{(to.momentum - from->momentum) * rate - to.mass * gravity, {}};
+  Vec<double, 3> torque = (spin_of(to) - spin_of(*from)) * rate;
+  if (contact.source == ContactSource::momentum_less_counted) {
+    mean.force = mean.force - contact.impulse.linear * rate;
+    torque = torque - contact.impulse.angular * rate;
+  }
+  if (contact.turns) mean.torque = torque;
+  return mean;
 }
 
 /// What forces ask of sums, in a checkpoint.

@@ -12,15 +12,16 @@ struct ContactImpulse {
 
 /// How what contact does to an object can be known.
 enum class ContactSource {
-  none,      ///< not at all
-  momentum,  ///< nothing but contact and gravity changes its momentum
-  counted    ///< something else does, too: impulses of contact are summed up
+  none,                   ///< not at all
+  momentum,               ///< nothing but contact and gravity changes its momentum
+  momentum_less_counted,  ///< joints do, too, whose impulses are summed up
+  counted                 ///< impulses of contact themselves are summed up
 };
 
 /// Contact of an object.
 struct ObjectContact {
   ContactSource source = ContactSource::momentum;
-  ContactImpulse impulse;  ///< where it is counted
+  ContactImpulse impulse;   ///< what is summed up
   bool own_center = false;  ///< `angular` is about the object's center of mass, wherever that has been
   bool turns = true;        ///< whether `angular` is known
 };

@@ -46,7 +46,7 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
   kinds_.load(seeds);
   if (const auto sources = contact_sources();
       !model_.colliders.empty() || std::any_of(sources.begin(), sources.end(), [](const ObjectContact& one) {
-        return one.source == ContactSource::counted;
+        return one.source == ContactSource::counted || one.source == ContactSource::momentum_less_counted;
       }))
     contact_sums_.resize(exec_, static_cast<Index>(model_.colliders.size()), static_cast<Index>(model_.objects.size()));
   double fastest = 0;

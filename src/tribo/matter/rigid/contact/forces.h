@@ -5,30 +5,28 @@
 #include "tribo/matter/rigid/contact/rows.h"
 
 /// \file
-/// What contact gives to rigid bodies and colliders, for the statistics.
+/// What contact gives to rigid bodies and colliders, for the statistics. A body that moves says by its momentum all that
+/// has acted on it, whatever it was; of that only what joints have given is no contact, and is told to be taken off.
+/// What keyframes move has no momentum that says anything, and is told what rows give it.
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Whose contact is counted, and how. What neither joints hold nor keyframes move says by its momentum what contact has
-/// done, without any of this.
 struct RigidForces {
-  bool any = false;
-  Array<Index> of_change;  ///< of bodies: the object that gets what has changed their velocities, less what joints have; -1
-  Array<Index> of_rows;    ///< of bodies that nothing moves: the object, or less than -1: collider -2 - i; -1: of neither
-  Array<Vec3d> v, w;       ///< of bodies, before anything has touched them [m/s], [rad/s]
+  bool joined = false;         ///< whether there are joints that bodies of objects hang on
+  Array<Index> joined_object;  ///< of bodies: the object that is told what joints give, or -1
+  /// Of bodies that contact does not move: who is told of rows; an object, or of colliders -2 less their number; -1: nobody.
+  Array<Index> row_entry;
   std::vector<ObjectContact> objects;
 
-  std::size_t bytes() const { return of_change.bytes() + of_rows.bytes() + v.bytes() + w.bytes(); }
+  std::size_t bytes() const { return joined_object.bytes() + row_entry.bytes(); }
 };
 
-void load_forces(Exec& ex, const RigidMesh& mesh, const std::vector<JointTie>& joints, std::size_t objects,
+/// `alone`: nothing but rigid bodies and colliders can touch a body.
+void load_forces(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, std::size_t objects, bool alone,
                  RigidForces& forces);
 
-/// Bodies have been placed, and nothing has touched them.
-void keep_free(Exec& ex, const RigidMesh& mesh, const RigidWork& work, RigidForces& forces);
-
-/// All that will touch them in this step has.
-void tell_forces(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const RigidJoints& joints,
-                 const JointWork& rows, const RigidWork& work, const RigidForces& forces, const ContactTally& tally);
+/// All that will touch bodies in this step has.
+void tell_forces(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const JointWork& joints,
+                 const RigidWork& work, const RigidForces& forces, const ContactTally& tally);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -69,7 +69,10 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
     open_specs_.push_back(spec);
     number.push_back(static_cast<Index>(c));
   }
-  load_forces(ex_, mesh, ties_, model_.objects.size(), forces);
+  const bool alone = std::all_of(model_.objects.begin(), model_.objects.end(), [](const Model::Object& object) {
+    return object.touch == Touch::rigid || object.touch == Touch::nothing;
+  });
+  load_forces(ex_, mesh, joints, model_.objects.size(), alone, forces);
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
   evaluate();
@@ -137,7 +140,6 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   report.converged = true;
   if (empty()) return report;
   place_bodies(ex_, mesh, model_.gravity, attempt.around.time, attempt.dt, state, work);
-  keep_free(ex_, mesh, work, forces);
   touched_ = false;
   return report;
 }
@@ -187,7 +189,7 @@ void RigidSystem<Real>::settle(double dt) {
 template <class Real>
 void RigidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   if (empty()) return;
-  tell_forces(ex_, mesh, contacts, joints, joint_work, work, forces, attempt.tally);
+  tell_forces(ex_, mesh, contacts, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, work, state);
   if (mesh.joints == 0) {
     sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work);
@@ -239,8 +241,11 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
   for (std::size_t b = 0; b < places.size();) {  // bodies of one object are one mesh
     const int object = mesh.body[b].object;
     const RigidSkin& skin = skins_[static_cast<std::size_t>(mesh.body[b].form)];
-    std::vector<Real> x, v;
+    std::vector<Real> x, v, rest;
+    std::vector<double> placement;
     std::vector<std::int32_t> triangles;
+    for (const Vec3d& vertex : skin.vertices)
+      for (int k = 0; k < 3; ++k) rest.push_back(static_cast<Real>(vertex[k]));
     for (; b < places.size() && mesh.body[b].object == object; ++b) {
       const auto first = static_cast<std::int32_t>(x.size() / 3);
       for (const Vec3d& vertex : skin.vertices) {
@@ -251,9 +256,13 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
         }
       }
       for (const std::int32_t corner : skin.triangles) triangles.push_back(first + corner);
+      const Quaternion<double> turn = quaternion_of(places[b].rotation);
+      for (int k = 0; k < 3; ++k) placement.push_back(places[b].x[k]);
+      for (int k = 0; k < 4; ++k) placement.push_back(turn[k]);
     }
     frame.meshes.push_back({this->object(object).name, make_array<Real>("x", 3, x), make_array<Real>("v", 3, v),
-                            make_array<std::int32_t>("triangles", 3, triangles)});
+                            make_array<std::int32_t>("triangles", 3, triangles), make_array<Real>("rest", 3, rest),
+                            make_array<double>("placement", 7, placement)});
   }
 }
 
