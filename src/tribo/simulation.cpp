@@ -63,6 +63,63 @@ std::unique_ptr<Engine> engine_for(const Scene& scene, const SimulationOptions& 
   return make_engine(engine_options, model, seeds);
 }
 
+Vec<double, 3> center_of(const ObjectSums& sums) { return sums.mass_position * (1 / sums.mass); }
+/// About the center of mass.
+Vec<double, 3> spin_of(const ObjectSums& sums) {
+  return sums.angular_momentum - cross(center_of(sums), sums.momentum);
+}
+
+/// Of an object, from what it is at the ends of a frame. Gravity does not turn anything about its center of mass.
+std::optional<MeanForce> mean_force(const ObjectContact& contact, const ObjectSums* from, const ObjectSums& to,
+                                    const Vec<double, 3>& gravity, double duration) {
+  const double rate = 1 / duration;
+  if (contact.source == ContactSource::counted) {
+    MeanForce mean{contact.impulse.linear * rate, {}};
+    if (contact.turns && contact.own_center) {
+      mean.torque = contact.impulse.angular * rate;
+    } else if (contact.turns && from != nullptr) {
+      const Vec<double, 3> center = 0.5 * (center_of(*from) + center_of(to));
+      mean.torque = (contact.impulse.angular - cross(center, contact.impulse.linear)) * rate;
+    }
+    return mean;
+  }
+  const bool same = from != nullptr && from->particles == to.particles && from->mass > 0 && to.mass > 0;
+  if (contact.source == ContactSource::none || !same) return {};
+  MeanForce mean{(to.momentum - from->momentum) * rate - to.mass * gravity, {}};
+  Vec<double, 3> torque = (spin_of(to) - spin_of(*from)) * rate;
+  if (contact.source == ContactSource::momentum_less_counted) {
+    mean.force = mean.force - contact.impulse.linear * rate;
+    torque = torque - contact.impulse.angular * rate;
+  }
+  if (contact.turns) mean.torque = torque;
+  return mean;
+}
+
+/// What forces ask of sums, in a checkpoint.
+nlohmann::json numbers_of(const std::vector<ObjectSums>& sums) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const ObjectSums& one : sums) {
+    nlohmann::json numbers = {one.particles, one.mass};
+    for (const Vec<double, 3>& v : {one.mass_position, one.momentum, one.angular_momentum})
+      for (int k = 0; k < 3; ++k) numbers.push_back(v[k]);
+    all.push_back(numbers);
+  }
+  return all;
+}
+std::vector<ObjectSums> sums_of(const nlohmann::json& all) {
+  std::vector<ObjectSums> sums;
+  for (const nlohmann::json& numbers : all) {
+    ObjectSums one;
+    one.particles = numbers.at(0).get<std::int64_t>();
+    one.mass = numbers.at(1).get<double>();
+    std::size_t next = 2;
+    for (Vec<double, 3>* v : {&one.mass_position, &one.momentum, &one.angular_momentum})
+      for (int k = 0; k < 3; ++k) (*v)[k] = numbers.at(next++).get<double>();
+    sums.push_back(one);
+  }
+  return sums;
+}
+
 }  // namespace
 
 void FrameProgress::add(const StepReport& report) {
@@ -103,7 +160,11 @@ Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 Simulation::~Simulation() = default;
 
 StepReport Simulation::step() {
-  if (frame_complete_) progress_ = {};
+  if (frame_complete_) {
+    progress_ = {};
+    began_ = measured_step_ == engine_->step_count() ? measured_ : std::vector<ObjectSums>{};
+    engine_->clear_contacts();
+  }
   frame_complete_ = false;
   const double until = frame_time(frame_ + 1);
   const StepReport report = engine_->step(until);
@@ -118,6 +179,33 @@ StepReport Simulation::step() {
 void Simulation::advance_frame() {
   const int target = frame_ + 1;
   while (frame_ < target) step();
+}
+
+std::vector<ObjectSums> Simulation::measure() {
+  if (measured_step_ != engine_->step_count()) {
+    measured_ = engine_->measure();
+    measured_step_ = engine_->step_count();
+  }
+  return measured_;
+}
+
+ContactForces Simulation::contact_forces() {
+  const double began = frame_time(frame_complete_ ? frame_ - 1 : frame_), duration = time() - began;
+  if (frame_complete_ && frame_ == 0) return {};
+  const EngineContacts contacts = engine_->contacts();
+  ContactForces forces;
+  for (std::size_t c = 0; c < contacts.colliders.size(); ++c) {
+    const ContactImpulse& impulse = contacts.colliders[c];
+    const Vec<double, 3> at = scene_.colliders[c].motion.pose(began + 0.5 * duration).at;
+    forces.colliders.push_back({impulse.linear * (1 / duration),
+                                (impulse.angular - cross(at, impulse.linear)) * (1 / duration)});
+  }
+  const std::vector<ObjectSums> now = measure();
+  for (std::size_t o = 0; o < now.size(); ++o) {
+    const ObjectSums *const from = began_.empty() ? nullptr : &began_[o], &to = now[o];
+    forces.objects.push_back(mean_force(contacts.objects[o], from, to, scene_.gravity, duration));
+  }
+  return forces;
 }
 
 Container Simulation::checkpoint() {
@@ -142,6 +230,7 @@ Container Simulation::checkpoint() {
       {"passage",
        {progress_.strands.first.time, progress_.strands.first.object, progress_.strands.first.strand,
         progress_.strands.first.at}},
+      {"frame_began", numbers_of(frame_complete_ ? std::vector<ObjectSums>{} : began_)},
       {"precision", scene_.precision},
       {"version",
        version()}}.dump();
@@ -150,6 +239,7 @@ Container Simulation::checkpoint() {
 
 void Simulation::restore(const Container& checkpoint) {
   FrameProgress progress;
+  std::vector<ObjectSums> began;
   int frame = 0;
   bool complete = true;
   try {
@@ -174,6 +264,7 @@ void Simulation::restore(const Container& checkpoint) {
                         strands[7],
                         {passage.at(0).get<double>(), passage.at(1).get<std::array<int, 2>>(),
                          passage.at(2).get<std::array<std::int64_t, 2>>(), passage.at(3).get<std::array<double, 3>>()}};
+    began = sums_of(meta.at("frame_began"));
     for (const nlohmann::json& limit : meta.at("limits"))
       progress.limits.emplace_back(limit.at(0).get<std::string>(), limit.at(1).get<std::int64_t>());
   } catch (const nlohmann::json::exception&) {
@@ -183,6 +274,8 @@ void Simulation::restore(const Container& checkpoint) {
   frame_ = frame;
   frame_complete_ = complete;
   progress_ = std::move(progress);
+  began_ = std::move(began);
+  measured_step_ = -1;
 }
 
 const char* version() { return TRIBO_VERSION; }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,16 @@ struct FrameProgress {
   std::string main_limit() const;
 };
 
+/// Mean over a frame of what contact does to something.
+struct MeanForce {
+  Vec<double, 3> force = Vec<double, 3>::zero();  ///< [N]
+  std::optional<Vec<double, 3>> torque;           ///< [N m]
+};
+struct ContactForces {
+  std::vector<std::optional<MeanForce>> objects;  ///< torque about the center of mass; nothing where it is not known
+  std::vector<MeanForce> colliders;               ///< torque about the collider's origin, in the middle of the frame
+};
+
 /// A scene being simulated.
 class Simulation {
  public:
@@ -80,7 +91,10 @@ class Simulation {
   /// The same before `arrange`, for whoever wants to do that elsewhere than in the simulation's thread.
   RawFrame observe_raw() { return engine_->frame(frame_, true); }
   /// Sums over each object, in the order of the scene.
-  std::vector<ObjectSums> measure() { return engine_->measure(); }
+  std::vector<ObjectSums> measure();
+  /// Means since the frame before, in the order of the scene; nothing in frame 0. Of objects that are free they come from
+  /// their momentum now and as it was measured at that frame.
+  ContactForces contact_forces();
   /// Hash of everything that evolves: equal hashes mean equal futures.
   std::uint64_t state_hash() { return engine_->state_hash(); }
 
@@ -98,6 +112,9 @@ class Simulation {
   int frame_ = 0;
   bool frame_complete_ = true;
   FrameProgress progress_;
+  /// What has been measured last, in this step, and at the beginning of the frame; empty where nobody has.
+  std::vector<ObjectSums> measured_, began_;
+  std::int64_t measured_step_ = -1;
 };
 
 /// Library version, "0.1.0".

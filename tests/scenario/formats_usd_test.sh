@@ -40,3 +40,20 @@ check --require "$formats/usd_browser_names.cjs" "$formats/usd_openusd.mjs" "$ca
 "$tribo" run scene.json -o resumed --quiet --set '/output/formats=["usd"]' --set /duration=0.1
 "$tribo" run scene.json -o resumed --quiet --set '/output/formats=["usd"]' --resume
 diff -r run/usd resumed/usd >differences || { cut -c1-200 differences >&2; fail "a resumed run writes other files"; }
+
+# Rigid bodies have points that never change, and a transform in each frame.
+cat >tumble.json <<'JSON'
+{ "tribo": 1, "name": "tumble", "fps": 50, "duration": 0.2, "grid": { "dx": 0.05 },
+  "colliders": [ { "name": "floor", "shape": { "half_space": { "normal": [0, 1, 0] } }, "friction": 0.4 } ],
+  "objects": [
+    { "name": "wheel", "type": "rigid", "shape": { "cylinder": { "radius": 0.2, "height": 0.1 } }, "density": 500,
+      "at": [0, 0.6, 0], "rotation": { "axis": [1, 2, 3], "degrees": 50 }, "angular_velocity": [9, -7, 5] },
+    { "name": "bricks", "type": "rigid", "shape": { "box": [0.2, 0.1, 0.3] }, "mass": 2, "at": [1, 0.5, 0],
+      "angular_velocity": [3, 20, -4],
+      "copies": [ {}, { "at": [0.5, 0, 0], "rotation": { "axis": [0, 0, 1], "degrees": 30 } }, { "at": [0, 0.4, 0.3] } ] } ] }
+JSON
+"$tribo" run tumble.json -o tumble --quiet
+"$tribo" export tumble --format ply --quiet
+"$tribo" export tumble --format usd --quiet
+check --require "$formats/usd_browser_names.cjs" "$formats/usd_rigid.mjs" "$cache/node_modules" tumble/usd tumble/ply \
+  tumble 11 wheel=1 bricks=3

@@ -10,6 +10,7 @@
 #include "tribo/colliders/all.h"
 #include "tribo/contact/coulomb.h"
 #include "tribo/contact/shape_store.h"
+#include "tribo/contact/sums.h"
 #include "tribo/exec/backend.h"
 #include "tribo/math/small.h"
 #include "tribo/scene/scene.h"
@@ -47,6 +48,14 @@ struct Contact {
     return tangential + velocity;
   }
 };
+
+/// In three dimensions, in double.
+template <class Real, int D>
+TRIBO_HD Vec<double, 3> in_space(const Vec<Real, D>& a) {
+  Vec<double, 3> r = Vec<double, 3>::zero();
+  for (int k = 0; k < D; ++k) r[k] = static_cast<double>(a[k]);
+  return r;
+}
 
 /// A collider where it is during one step.
 template <class Real, int D, class S>
@@ -181,6 +190,8 @@ struct CollidersOf;
 template <class Real, int D, class... S>
 struct CollidersOf<Real, D, std::variant<S...>> {
   struct View : ColliderSpan<Real, D, DeviceForm<Real, S>>... {
+    ContactTally tally;  ///< where to tell impulses on colliders
+
     template <class Visit>
     TRIBO_HD void each_contact(const Vec<Real, D>& x, Real slack, const Visit& visit) const {
       (at_once<S>([&](const auto& span) { span.each_contact(x, slack, visit); }), ...);
@@ -192,9 +203,14 @@ struct CollidersOf<Real, D, std::variant<S...>> {
       (at_once<S>([&](const auto& span) { span.each_ahead(x, v, dt, reach, visit); }), ...);
       if (has_others()) visit_ahead(x, v, dt, reach, shared_call<void(const Contact<Real, D>&)>(visit));
     }
-    /// Velocity a grid node at x may have after its contacts, one after the other.
-    TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real slack) const {
-      each_contact(x, slack, [&](const Contact<Real, D>& contact) { v = contact.constrain(v); });
+    /// Velocity a grid node at x may have after its contacts, one after the other; tells impulses on colliders.
+    template <class Run>
+    TRIBO_HD Vec<Real, D> constrain(const Vec<Real, D>& x, Vec<Real, D> v, Real mass, Real slack, Run& run) const {
+      each_contact(x, slack, [&](const Contact<Real, D>& contact) {
+        const Vec<Real, D> before = v;
+        v = contact.constrain(v);
+        run.add(contact.collider, in_space(x), static_cast<double>(mass) * in_space(before - v));
+      });
       return v;
     }
     TRIBO_HD bool reaches(const Vec<Real, D>& x, Real radius) const {

@@ -18,6 +18,7 @@ struct ContactNode {
   std::int32_t rubs_on;      ///< the surface with the most friction, of those that hold it
   Vec<Real, D> normal[D];    ///< to the allowed side
   Vec<Real, D> velocity[D];  ///< of the collider [m/s]
+  Index collider[D];         ///< its number
   Real friction[D];
   Real limit;          ///< friction when slipping, sum mu N with the normal impulses N of the last iterate [N s]
   Vec<Real, D> ahead;  ///< direction of slip
@@ -40,6 +41,7 @@ struct ContactNode {
       if (dot(normal[k], contact.normal) > Real(0.999)) return;  // the same wall twice
     normal[count] = contact.normal;
     velocity[count] = contact.velocity;
+    collider[count] = contact.collider;
     may_leave[count] = contact.boundary == Boundary::separate;
     friction[count] = may_leave[count] ? contact.friction : Real(0);
     held[count] = !may_leave[count];
@@ -145,6 +147,24 @@ struct ContactNode {
     }
     if (sticks && !rubs()) sticks = false;
     return r;
+  }
+
+  /// visit(collider, impulse) of each surface's part of `impulse`, which all together give the node: what friction gives
+  /// is the one's that rubs most.
+  template <class Visit>
+  TRIBO_HD void each_part(const Vec<Real, D>& impulse, const Visit& visit) const {
+    if (count == 0) return;
+    Vec<Real, D> left = impulse;
+    if (!fixed && count > 1) {
+      Real N[D];
+      balance(impulse, N);
+      for (int k = 0; k < count; ++k) {
+        if (!held[k]) continue;
+        left = left - N[k] * normal[k];
+        visit(collider[k], N[k] * normal[k]);
+      }
+    }
+    visit(collider[fixed ? 0 : rubs_on], left);
   }
 
  private:

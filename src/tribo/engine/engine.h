@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tribo/core/contact_impulse.h"
 #include "tribo/core/object_sums.h"
 #include "tribo/core/types.h"
 #include "tribo/io/container.h"
@@ -55,6 +56,12 @@ struct EngineFlows {
   std::vector<Flow> removed;  ///< by sink
 };
 
+/// Impulses of contact since they were cleared.
+struct EngineContacts {
+  std::vector<ContactImpulse> colliders;
+  std::vector<ObjectContact> objects;
+};
+
 /// A simulation on one device, in one precision and dimension.
 class Engine {
  public:
@@ -77,6 +84,8 @@ class Engine {
   virtual RawFrame frame(int number, bool later = false) = 0;
   virtual EngineCounts counts() const = 0;
   virtual EngineFlows flows() const = 0;
+  virtual EngineContacts contacts() = 0;
+  virtual void clear_contacts() = 0;  ///< a frame begins
 
   /// Hash of what visit_state shows: equal hashes mean equal futures.
   virtual std::uint64_t state_hash() = 0;

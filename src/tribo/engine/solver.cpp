@@ -22,6 +22,9 @@ class StepScope {
   Exec& ex_;
 };
 
+/// What is saved beside the state: no step depends on it.
+constexpr const char* contact_sums_name = "contact.sums";
+
 /// Distance of a collider's farthest point from its origin; of an unbounded one only the origin's motion is judged.
 double radius_of(const ColliderSpec& collider) {
   const Bounds bounds = std::visit([](const auto& shape) { return shape.bounds(); }, collider.shape);
@@ -41,6 +44,11 @@ Solver<Real, D>::Solver(const EngineOptions& options, const Model& model, const 
                       std::to_string(static_cast<long long>(available / 1048576)) +
                       " MiB are free; use a larger grid spacing, fewer particles or strands, or larger elements");
   kinds_.load(seeds);
+  if (const auto sources = contact_sources();
+      !model_.colliders.empty() || std::any_of(sources.begin(), sources.end(), [](const ObjectContact& one) {
+        return one.source == ContactSource::counted || one.source == ContactSource::momentum_less_counted;
+      }))
+    contact_sums_.resize(exec_, static_cast<Index>(model_.colliders.size()), static_cast<Index>(model_.objects.size()));
   double fastest = 0;
   for (const ColliderSpec& collider : model_.colliders)
     fastest = std::max(fastest, collider.motion.max_speed(radius_of(collider)));
@@ -106,7 +114,7 @@ StepReport Solver<Real, D>::step(double until) {
   double taken = 0;
   try {
     const StepScope scope(exec_);
-    taken = advance(exec_, model_, report.dt, kinds_, report);
+    taken = advance(exec_, model_, report.dt, kinds_, contact_sums_, report);
     particles_.state.step += 1;
   } catch (const DivergedError& error) {
     report_runaway(error.what());
@@ -162,6 +170,26 @@ std::vector<ObjectSums> Solver<Real, D>::measure() {
 }
 
 template <class Real, int D>
+std::vector<ObjectContact> Solver<Real, D>::contact_sources() const {
+  std::vector<ObjectContact> objects(model_.objects.size());
+  for (const auto& kind : kinds_.all()) kind->contact_sources(objects);
+  return objects;
+}
+
+template <class Real, int D>
+EngineContacts Solver<Real, D>::contacts() {
+  const std::vector<ContactImpulse> impulses = contact_sums_.read(exec_);
+  EngineContacts contacts;
+  contacts.objects = contact_sources();
+  contacts.colliders.resize(model_.colliders.size());
+  if (impulses.empty()) return contacts;
+  for (std::size_t c = 0; c < contacts.colliders.size(); ++c) contacts.colliders[c] = impulses[c];
+  for (std::size_t o = 0; o < contacts.objects.size(); ++o)
+    contacts.objects[o].impulse = impulses[contacts.colliders.size() + o];
+  return contacts;
+}
+
+template <class Real, int D>
 RawFrame Solver<Real, D>::frame(int number, bool later) {
   RawFrame raw;
   Frame& frame = raw.frame;
@@ -210,6 +238,8 @@ void Solver<Real, D>::visit_state(const ArrayVisitor& visit) {
   settle(exec_, particles_.state, particles_.work);
   StateSaver saver(exec_, visit);
   for (const auto& kind : kinds_.all()) kind->each_saved(saver);
+  const std::vector<ContactSum>& sums = contact_sums_.fetch(exec_);
+  visit(contact_sums_name, DType::i64, static_cast<std::int64_t>(sums.size() * sizeof(ContactSum) / 8), sums.data());
 }
 
 template <class Real, int D>
@@ -217,12 +247,15 @@ void Solver<Real, D>::load(const Container& checkpoint) {
   take_columns(exec_, particles_.state, particles_.work);
   {
     StateLoader loader(exec_, checkpoint);
+    const auto sums = loader.expect<std::int64_t>(
+        contact_sums_name, contact_sums_.count() * static_cast<std::int64_t>(sizeof(ContactSum) / 8));
     for (const auto& kind : kinds_.all()) {
       kind->check(loader);
       kind->each_saved(loader);
     }
     loader.take();
     for (const auto& kind : kinds_.all()) kind->each_saved(loader);
+    contact_sums_.restore(exec_, reinterpret_cast<const ContactSum*>(sums.data()));
   }
   for (const auto& kind : kinds_.all()) kind->loaded();
 }

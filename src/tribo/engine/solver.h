@@ -21,6 +21,8 @@ class Solver final : public Engine {
   RawFrame frame(int number, bool later) override;
   EngineCounts counts() const override;
   EngineFlows flows() const override { return particles_.flows(); }
+  EngineContacts contacts() override;
+  void clear_contacts() override { contact_sums_.clear(exec_); }
   std::uint64_t state_hash() override;
   void visit_state(const ArrayVisitor& visit) override;
   void load(const Container& checkpoint) override;
@@ -29,6 +31,7 @@ class Solver final : public Engine {
   std::size_t bytes() const override;
 
  private:
+  std::vector<ObjectContact> contact_sources() const;
   [[noreturn]] void report_runaway(const std::string& what);
   /// The next step's dt; `paced` is what it would be without the end of a frame.
   StepReport bounded_dt(double until, double& paced) const;
@@ -37,6 +40,7 @@ class Solver final : public Engine {
   EngineOptions options_;
   mutable Exec exec_;
   Kinds<Real, D> kinds_;
+  ContactSums contact_sums_;
   ParticleSystem<Real, D>& particles_;
   double speed_limit_ = 0;  ///< faster than this, something has gone wrong [m/s]
 };
@@ -44,6 +48,6 @@ class Solver final : public Engine {
 /// One substep of length at most `dt` (shorter when the grid turns out faster than a cell per step): the algorithm.
 /// Returns the step taken, and reports what it took.
 template <class Real, int D>
-double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, StepReport& report);
+double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, ContactSums& sums, StepReport& report);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -88,6 +88,7 @@ std::span<const T> StateLoader::expect(const std::string& name, std::int64_t cou
   return array->as<T>();
 }
 template std::span<const Index> StateLoader::expect<Index>(const std::string&, std::int64_t) const;
+template std::span<const std::int64_t> StateLoader::expect<std::int64_t>(const std::string&, std::int64_t) const;
 
 void StateLoader::numbers(const char* name, std::span<double> values) {
   const std::span<const double> from = expect<double>(name, static_cast<std::int64_t>(values.size()));

@@ -31,7 +31,7 @@ class Attempt {
         kinds_(kinds),
         report_(report),
         others_(others),
-        colliders_{ex, model.colliders, attempt.around.time, attempt.dt, kinds.particles().work},
+        colliders_{ex, model.colliders, attempt.around.time, attempt.dt, kinds.particles().work, attempt.tally},
         shortest_(attempt.dt <= model.time.dt_min) {}
 
   /// The velocities that each kind wants. False where they were not found, or the step is too long for them.
@@ -110,7 +110,7 @@ class Attempt {
 
 /// Nothing has moved before all agree, so that a step that is too long for anybody can be taken again, shorter.
 template <class Real, int D>
-double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, StepReport& report) {
+double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, ContactSums& sums, StepReport& report) {
   bool others = false;
   for (const auto& kind : kinds.all())
     others = others || (kind.get() != &kinds.particles() && !kind->empty() && kind->passengers() == 0);
@@ -118,15 +118,18 @@ double advance(Exec& ex, const Model& model, double dt, Kinds<Real, D>& kinds, S
   const Surroundings around = kinds.surroundings();  // packing sorts, and a sink may have taken the last particle
   for (const auto& kind : kinds.all()) kind->begin();
   for (;; dt *= 0.5) {
-    Attempt<Real, D> attempt(ex, model, {around, dt, report.strands.retries, report.least_for_strands}, others, kinds,
-                             report);
+    Attempt<Real, D> attempt(
+        ex, model, {around, dt, report.strands.retries, report.least_for_strands, sums.begin_try(ex)}, others, kinds,
+        report);
     if (!attempt.predict() || !attempt.agree(particles)) continue;
     attempt.finish(particles);
+    sums.take();
     return dt;
   }
 }
 
-#define TRIBO_INSTANTIATE(Real, D) template double advance(Exec&, const Model&, double, Kinds<Real, D>&, StepReport&);
+#define TRIBO_INSTANTIATE(Real, D) \
+  template double advance(Exec&, const Model&, double, Kinds<Real, D>&, ContactSums&, StepReport&);
 TRIBO_FOR_EACH_INSTANCE(TRIBO_INSTANTIATE)
 #undef TRIBO_INSTANTIATE
 

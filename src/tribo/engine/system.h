@@ -43,6 +43,7 @@ struct StepTry {
   double dt;
   std::int64_t refused;      ///< tries before it that contact found too long
   double least_for_strands;  ///< see StepBound
+  ContactTally tally;        ///< where to tell impulses of contact
 };
 
 /// Particles with a grid of their own, as others meet them there: between the forces on the grid and the way back.
@@ -117,6 +118,8 @@ class System {
   virtual double speed() const { return 0; }
   /// Largest that anything of it can be expected to reach, by waves, motions and what it begins with [m/s].
   virtual double expected_speed() = 0;
+  /// Says of its objects how what contact does to them can be known, where that is not by their momentum.
+  virtual void contact_sources(std::vector<ObjectContact>&) const {}
   /// Adds to the sums of objects.
   virtual void measure(std::vector<ObjectSums>& objects) = 0;
   virtual void show(const EngineOptions& options, Frame& frame) const = 0;

@@ -30,15 +30,17 @@ struct UpdateBlock {
   TRIBO_HD void operator()(const Team& team, Index b, BlockSums<Real, D>& sums) const {
     sum_arenas<D, Kernel>(team, b, touches, arenas, sums.node);
     Real fastest = Real(0);
+    TallyRun run(colliders.tally);
     for (int i = team.rank(); i < Shape::nodes; i += Team::size) {
       const Pack sum = sums.node[i];
       const Vec<Real, D> v = contact_velocity<Real, D>(
           free_velocity<Real, D>(sum, velocity_gain), sum[3],
-          blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), dx, colliders);
+          blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), dx, colliders, run);
       for (int k = 0; k < D; ++k) fastest = LargerOrNan<Real>{}(fastest, abs(v[k]));
       const Pack out = node_pack<Real>(v[0], v[1], D == 3 ? v[D - 1] : Real(0), sum[3]);
       grid[Size{b} * Shape::nodes + i] = out;
     }
+    run.end();
     sums.speed[team.rank()] = fastest;
     team.barrier();
     if (team.rank() == 0) {

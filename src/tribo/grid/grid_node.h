@@ -15,14 +15,14 @@ TRIBO_HD Vec<Real, D> free_velocity(const NodePack<Real>& sum, const Vec<Real, D
   return v;
 }
 
-/// The same after contact with colliders. `mass` is the node's.
-template <class Real, int D>
+/// The same after contact with colliders. `mass` is the node's; `run` hears of impulses on colliders.
+template <class Real, int D, class Run>
 TRIBO_HD Vec<Real, D> contact_velocity(const Vec<Real, D>& v, Real mass, const Cell<D>& node, Real dx,
-                                       const typename Colliders<Real, D>::View& colliders) {
+                                       const typename Colliders<Real, D>::View& colliders, Run& run) {
   if (!(mass > Real(0))) return v;
   Vec<Real, D> x;
   for (int k = 0; k < D; ++k) x[k] = dx * Real(node[k]);
-  return colliders.constrain(x, v, Real(contact_slack) * dx);
+  return colliders.constrain(x, v, mass, Real(contact_slack) * dx, run);
 }
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -59,6 +59,7 @@ class ImplicitSolve {
     slow_ = static_cast<Real>(1e-3 * norm_->scale());
     find_contacts(colliders);
     const linear::NewtonReport report = linear::newton(*this, settings_.newton_iterations);
+    tell_contacts(colliders);
     return report_of(report, particle_speed());
   }
 
@@ -137,6 +138,13 @@ class ImplicitSolve {
     own_.contact_count = exclusive_scan(ex_, implicit_label, own_.contact_of, work_.flags, space().count);
     own_.contacts.resize_discard(own_.contact_count);
     on_.each(WriteContact<Real, D>{find, work_.flags.data(), own_.contacts.data(), work_.grid.data()});
+  }
+
+  void tell_contacts(const typename Colliders<Real, D>::View& colliders) {
+    tell_each(ex_, implicit_label, colliders.tally, own_.contact_count,
+              TellContact<Real, D>{{work_.blocks.data(), work_.grid.data(), colliders, constants_.dx, nullptr},
+                                   own_.gradient.data(),
+                                   own_.contacts.data()});
   }
 
   Exec& ex_;

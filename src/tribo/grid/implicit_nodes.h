@@ -207,6 +207,21 @@ struct UpdateContact {
     flags[i] = (change.moved ? 1 : 0) + (change.changed ? 2 : 0) + (c.rubs() ? 4 : 0);
   }
 };
+/// Tells what colliders have got of a contact.
+template <class Real, int D>
+struct TellContact {
+  FindContact<Real, D> find;
+  const NodePack<Real>* gradient;
+  const ContactNode<Real, D>* contacts;
+
+  TRIBO_HD void operator()(Index i, TallyRun& run) const {
+    const ContactNode<Real, D>& c = contacts[i];
+    const Vec<double, 3> x = in_space(find.position(c.node));
+    c.each_part(vector_of<Real, D>(gradient[c.node]), [&](Index collider, const Vec<Real, D>& impulse) {
+      run.add(collider, x, -in_space(impulse));
+    });
+  }
+};
 struct LoadFlags {
   const Index* flags;
   TRIBO_HD Index operator()(Index i) const { return flags[i]; }

@@ -62,9 +62,14 @@ struct StepColliders {
   double time;
   double dt;
   Workspace<Real, D>& work;
+  ContactTally tally;  ///< of the step's impulses
 
   /// For grid nodes, with their mean motion.
-  View during() const { return work.colliders.place(ex, specs, time, dt, work.nozzles); }
+  View during() const {
+    View view = work.colliders.place(ex, specs, time, dt, work.nozzles);
+    view.tally = tally;
+    return view;
+  }
   /// For particles that have moved.
   View after() const { return work.colliders.place(ex, specs, time + dt, 0, work.nozzles); }
 };

@@ -85,11 +85,23 @@ std::string points_mistake(const NamedArray& points, const NamedArray& x, const 
   return "";
 }
 
+/// What is wrong with where rigid bodies are.
+std::string placement_mistake(const FrameMesh& mesh) {
+  const NamedArray &rest = mesh.rest, &placement = mesh.placement;
+  if (rest.count == 0 && placement.count == 0) return "";
+  if (mesh.x.components != 3 || !has_shape(rest, rest.count, 3, mesh.x.type) || placement.count == 0 ||
+      !has_shape(placement, placement.count, 7, DType::f64) || rest.count * placement.count != mesh.x.count ||
+      mesh.triangles.count % placement.count != 0)
+    return "has rigid bodies that do not fit its vertices";
+  return "";
+}
+
 std::string mesh_mistake(const FrameMesh& mesh, const NamedArray& points) {
   std::string mistake = points_mistake(points, mesh.x, mesh.v);
   const NamedArray& triangles = mesh.triangles;
   if (mistake.empty() && (!has_shape(triangles, triangles.count, 3, DType::i32) || !indexes(triangles, mesh.x.count)))
     mistake = "has triangles of vertices it does not have";
+  if (mistake.empty()) mistake = placement_mistake(mesh);
   return mistake.empty() ? "" : "mesh " + mesh.name + " " + mistake;
 }
 
@@ -143,7 +155,8 @@ std::string array_prefix(const char* kind, std::size_t index) {
 template <class AnyFrame, class Visit>
 void each_geometry_array(AnyFrame& frame, const Visit& visit) {
   for (std::size_t i = 0; i < frame.meshes.size(); ++i)
-    for (auto* array : {&frame.meshes[i].x, &frame.meshes[i].v, &frame.meshes[i].triangles})
+    for (auto* array : {&frame.meshes[i].x, &frame.meshes[i].v, &frame.meshes[i].triangles, &frame.meshes[i].rest,
+                        &frame.meshes[i].placement})
       visit(array_prefix("mesh", i), *array);
   for (std::size_t i = 0; i < frame.tets.size(); ++i)
     for (auto* array : {&frame.tets[i].x, &frame.tets[i].v, &frame.tets[i].tets, &frame.tets[i].J})
@@ -154,7 +167,9 @@ void each_geometry_array(AnyFrame& frame, const Visit& visit) {
 }
 
 /// Not in the file when it has no rows.
-bool is_optional(const NamedArray& array) { return array.name == "radius"; }
+bool is_optional(const NamedArray& array) {
+  return array.name == "radius" || array.name == "rest" || array.name == "placement";
+}
 
 /// The frame's JSON, once everything about the frame is found right.
 std::string checked_meta(const Frame& frame) {

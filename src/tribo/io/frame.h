@@ -15,6 +15,15 @@ struct FrameMesh {
   NamedArray x;          ///< vertices [m]; named "x"
   NamedArray v;          ///< their velocities [m/s], or no rows; named "v"
   NamedArray triangles;  ///< three vertices a row (i32), counterclockwise seen from outside; named "triangles"
+  /// Of rigid bodies, or no rows: `x` once more, as what does not change and where that is. The vertices of one body
+  /// about its center of mass [m], named "rest"; all bodies have the same, and `x` and `triangles` are those of one body
+  /// after the other.
+  NamedArray rest = {"rest", DType::f32, 3, 0, {}};
+  /// A body a row (f64): its center of mass [m], and the unit quaternion that turns `rest`, real part first; named
+  /// "placement".
+  NamedArray placement = {"placement", DType::f64, 7, 0, {}};
+
+  std::uint64_t bodies() const { return placement.count; }
 };
 
 /// The inside of one body at one time, for those who want to look at it: tets, and all their vertices.

@@ -53,10 +53,32 @@ class NamedColumns {
   std::vector<std::pair<std::string, std::vector<double>>> columns_;
 };
 
+/// How large the vectors are that contact gives to each object and collider.
+Json sizes_of_contact(const Json& line, const char* key) {
+  Json sizes = Json::object();
+  const auto add = [&](const std::string& name, const Json& contact) {
+    const Json list = contact.is_object() ? contact.value(key, Json::array()) : Json::array();
+    if (!list.is_array() || list.empty()) return;
+    double squares = 0;
+    for (const Json& component : list) squares += number(component) * number(component);
+    sizes[name] = std::sqrt(squares);
+  };
+  const auto each = [&](const char* kind, const auto& visit) {
+    const auto found = line.find(kind);
+    if (found != line.end() && found->is_object())
+      for (const auto& [name, value] : found->items()) visit(name, value);
+  };
+  each("colliders", [&](const std::string& name, const Json& value) { add(name + " (collider)", value); });
+  each("objects", [&](const std::string& name, const Json& value) {
+    if (value.is_object()) add(name, value.value("contact", Json::object()));
+  });
+  return sizes;
+}
+
 /// The statistics as columns.
 struct Table {
   std::vector<double> time;
-  NamedColumns energy, stages;
+  NamedColumns energy, stages, force, torque;
   std::array<std::vector<double>, 3> momentum, angular_momentum;
   std::vector<double> dt_min, dt_max;
   std::vector<std::string> dt_limit;
@@ -80,6 +102,8 @@ struct Table {
     const auto part = [&](const char* key) { return line.value(key, Json::object()); };
     energy.add(part("energy"), frame, missing);
     stages.add(part("stages"), frame, 0);
+    force.add(sizes_of_contact(line, "force"), frame, missing);
+    torque.add(sizes_of_contact(line, "torque"), frame, missing);
     bool finite = true;
     for (const auto& [name, values] : energy.columns()) finite = finite && !std::isnan(values.back());
     const auto add_vector = [&](const char* key, std::array<std::vector<double>, 3>& columns) {
@@ -180,6 +204,31 @@ Chart momentum_chart(const Table& table, const std::array<std::vector<double>, 3
   return chart;
 }
 
+/// The largest, where there are many.
+Chart contact_chart(const Table& table, NamedColumns& sizes, const char* title, const char* name, const char* unit) {
+  constexpr std::size_t most = 8;
+  Chart chart = over_time(table, title);
+  chart.y_name = name;
+  chart.y_unit = unit;
+  chart.from_zero = true;
+  auto& columns = sizes.columns();
+  const auto largest = [](const std::vector<double>& values) {
+    double r = 0;
+    for (const double value : values) r = value > r ? value : r;
+    return r;
+  };
+  std::stable_sort(columns.begin(), columns.end(),
+                   [&](const auto& a, const auto& b) { return largest(a.second) > largest(b.second); });
+  for (auto& [who, values] : columns) {
+    if (chart.curves.size() == most) {
+      chart.caption = fmt::format("the {} largest of {}", most, columns.size());
+      break;
+    }
+    chart.curves.push_back({who, std::move(values), curve_stroke(chart.curves.size())});
+  }
+  return chart;
+}
+
 Chart dt_chart(const Table& table) {
   Chart chart = over_time(table, "Time step");
   chart.y_name = "dt";
@@ -242,7 +291,8 @@ std::string plot_statistics(const std::vector<std::string>& lines, const std::st
   constexpr double half = (width - 2 * margin - gap) / 2;
   constexpr double head = 104;
   constexpr std::array<double, 3> rows = {430, 400, 460};
-  constexpr double height = head + rows[0] + rows[1] + rows[2] + 2 * gap + margin;
+  const bool touches = !table.force.columns().empty();
+  const double height = head + rows[0] + rows[1] * (touches ? 2 : 1) + rows[2] + (touches ? 3 : 2) * gap + margin;
 
   Svg svg(width, height, scene_name);
   svg.text({margin + chart_left_margin, 46}, fit_text(scene_name, 32, width - 2 * margin - chart_left_margin, true),
@@ -264,6 +314,13 @@ std::string plot_statistics(const std::vector<std::string>& lines, const std::st
       momentum_chart(table, table.angular_momentum, "Angular momentum about the origin", "angular momentum", "kg m²/s"),
       {margin + half + gap, y, half, rows[1]});
   y += rows[1] + gap;
+  if (touches) {
+    draw_chart(svg, contact_chart(table, table.force, "Contact force, mean of a frame", "force", "N"),
+               {margin, y, half, rows[1]});
+    draw_chart(svg, contact_chart(table, table.torque, "Contact torque, mean of a frame", "torque", "N m"),
+               {margin + half + gap, y, half, rows[1]});
+    y += rows[1] + gap;
+  }
   draw_chart(svg, dt_chart(table), {margin, y, half, rows[2]});
   draw_chart(svg, wall_chart(table), {margin + half + gap, y, half, rows[2]});
   return std::move(svg).finish();

@@ -236,6 +236,7 @@ class SceneRun {
     const std::string now = simulation_.engine().backend();
     if (!before.empty() && !same_arithmetic(before, now))
       note("the run was on " + before + " and goes on on " + now + ": numbers will differ in the last digits");
+    simulation_.measure();  // forces of the next frame begin with it
     simulation_.engine().clear_stage_seconds();
     frame_start_ = Clock::now();
     time_at_start_ = simulation_.time();

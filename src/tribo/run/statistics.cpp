@@ -60,6 +60,12 @@ Json object_statistics(const ObjectSums& s, double dx) {
           {"energy", energies(s)}};
 }
 
+Json force_json(const MeanForce& mean) {
+  Json json = {{"force", list(mean.force)}};
+  if (mean.torque) json["torque"] = list(*mean.torque);
+  return json;
+}
+
 /// Norm of a number or a list of numbers at a pointer, minus `from` when given.
 double norm_at(const Json& line, const std::string& pointer, const Json* from) {
   const Json::json_pointer at(pointer);
@@ -74,8 +80,14 @@ double norm_at(const Json& line, const std::string& pointer, const Json* from) {
   return std::sqrt(sum);
 }
 
+bool is_force(const std::string& pointer) {
+  return pointer.rfind("/colliders/", 0) == 0 || pointer.find("/contact/") != std::string::npos;
+}
+
 void check_bounds(const Json& rules, const Json& line, std::vector<std::string>& unmet) {
   for (const auto& [pointer, bounds] : rules.items()) {
+    // Forces are means since the frame before.
+    if (line.at("frame") == 0 && !line.contains(Json::json_pointer(pointer)) && is_force(pointer)) continue;
     const double value = line.at(Json::json_pointer(pointer)).get<double>();
     const double low = bounds.value("min", -HUGE_VAL);
     const double high = bounds.value("max", HUGE_VAL);
@@ -104,6 +116,12 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
     const ObjectSpec& object = simulation.scene().objects[o];
     if (object.as<EmissionSpec>() != nullptr) objects[object.name]["emitted"] = flow_json(flows.emitted[o]);
   }
+  const ContactForces forces = simulation.contact_forces();
+  for (std::size_t o = 0; o < forces.objects.size(); ++o)
+    if (const auto& mean = forces.objects[o]) objects[simulation.scene().objects[o].name]["contact"] = force_json(*mean);
+  Json colliders = Json::object();
+  for (std::size_t c = 0; c < forces.colliders.size(); ++c)
+    colliders[simulation.scene().colliders[c].name] = force_json(forces.colliders[c]);
   Json sinks = Json::object();
   for (std::size_t s = 0; s < flows.removed.size(); ++s)
     sinks[simulation.scene().sinks[s].name] = flow_json(flows.removed[s]);
@@ -137,6 +155,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"contacts", counts.contacts},
       {"missed_collisions", progress.strands.missed},
       {"objects", objects},
+      {"colliders", colliders},
       {"sinks", sinks},
       {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
   };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "scratch.h"
 #include "tribo/io/run_info.h"
 
@@ -33,6 +35,19 @@ inline Frame frame_with_bodies(int number) {
                           array_of<float>("v", 3, {1, 2, 3, 4, 5, 6}), array_of<std::int32_t>("sizes", 1, {2}),
                           array_of<double>("radius", 1, {0.75, 0.125})});
   return frame;
+}
+
+/// Two rigid bodies of one triangle each, and one that is alone; `turns` quarter turns about z.
+inline FrameMesh rigid_bodies(const std::string& name, int turns) {
+  const double c = turns % 2 == 0 ? 1 : 0.5 * std::sqrt(2.0), s = turns % 2 == 0 ? 0 : c;
+  const std::vector<float> x = turns % 2 == 0 ? std::vector<float>{1, 2, 3, 2, 2, 3, 1, 4, 3, -1, 0, 0, 0, 0, 0, -1, 2, 0}
+                                              : std::vector<float>{1, 2, 3, 1, 3, 3, -1, 2, 3, -1, 0, 0, -1, 1, 0, -3, 0, 0};
+  FrameMesh mesh{name, array_of<float>("x", 3, {}), array_of<float>("v", 3, {}),
+                 array_of<std::int32_t>("triangles", 3, {0, 1, 2, 3, 4, 5}),
+                 array_of<float>("rest", 3, {0, 0, 0, 1, 0, 0, 0, 2, 0}),
+                 array_of<double>("placement", 7, {1, 2, 3, c, 0, 0, s, -1, 0, 0, c, 0, 0, s})};
+  mesh.x = make_array<float>("x", 3, x);
+  return mesh;
 }
 
 /// The same with two tets of an object.

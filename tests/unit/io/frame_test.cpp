@@ -42,6 +42,28 @@ TEST(Frame, tells_of_tets_that_do_not_fit) {
   expect_mistake([](FrameTets& t) { t.v = array_of<float>("v", 3, {1, 2, 3}); }, "velocities that do not fit");
 }
 
+TEST(Frame, knows_where_rigid_bodies_are) {
+  Frame frame = frame_with_bodies(3);
+  const Container old = to_container(frame);
+  for (const NamedArray& array : old.arrays)  // who has none is written as before
+    EXPECT_EQ(array.name.find("placement"), std::string::npos);
+  frame.meshes.push_back(rigid_bodies("jello", 1));
+  EXPECT_TRUE(equal(to_frame(to_container(frame)), frame));
+  const FrameMesh& mesh = to_frame(to_container(frame)).meshes.back();
+  EXPECT_EQ(mesh.bodies(), 2u);
+  EXPECT_EQ(mesh.placement.as<double>()[7], -1);
+  EXPECT_EQ(mesh.rest.as<float>()[7], 2);
+  for (const auto& spoil : std::vector<std::function<void(FrameMesh&)>>{
+           [](FrameMesh& m) { m.placement = array_of<double>("placement", 7, {1, 2, 3, 1, 0, 0, 0}); },
+           [](FrameMesh& m) { m.placement = array_of<float>("placement", 7, {1, 2, 3, 1, 0, 0, 0, 1, 2, 3, 1, 0, 0, 0}); },
+           [](FrameMesh& m) { m.rest = array_of<float>("rest", 3, {0, 0, 0}); },
+           [](FrameMesh& m) { m.rest = array_of<float>("rest", 3, {}); }}) {
+    Frame wrong = frame;
+    spoil(wrong.meshes.back());
+    EXPECT_THROW(to_container(wrong), Error);
+  }
+}
+
 TEST(Frame, survives_the_file) {
   const Scratch dir;
   const Frame frame = some_frame(7);

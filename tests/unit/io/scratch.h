@@ -88,7 +88,8 @@ inline bool equal(const Container& a, const Container& b) {
 }
 
 inline bool equal(const FrameMesh& a, const FrameMesh& b) {
-  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.triangles, b.triangles);
+  return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.triangles, b.triangles) &&
+         equal(a.rest, b.rest) && equal(a.placement, b.placement);
 }
 inline bool equal(const FrameTets& a, const FrameTets& b) {
   return a.name == b.name && equal(a.x, b.x) && equal(a.v, b.v) && equal(a.tets, b.tets) && equal(a.J, b.J);

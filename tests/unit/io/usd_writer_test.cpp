@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "scratch.h"
+#include "bodies.h"
 #include "tribo/io/writer.h"
 #include "tribo/io/writers/usd.h"
 #include "tribo/io/writers/usd_text.h"
@@ -174,6 +174,49 @@ TEST(UsdWriter, writes_meshes_and_strands) {
   EXPECT_TRUE(lines_of(text, "/scene/sand/particles").empty());
   const std::vector<double> empty = numbers_in(sample_of(text, "/scene/jello/particles", "float3[] extent"));
   EXPECT_GT(empty[0], empty[3]);
+}
+
+/// Promise: rigid bodies are points that are there once, and a transform in each frame; of many, all but the first refer
+/// to it.
+TEST(UsdWriter, rigid_bodies_have_a_transform) {
+  const Scratch dir;
+  const auto out = open(dir);
+  for (const int number : {0, 1, 2}) {
+    Frame frame;
+    frame.number = number;
+    frame.objects = {"jello"};
+    frame.columns = {array_of<float>("x", 3, {}), array_of<std::int32_t>("object", 1, {})};
+    frame.meshes = {rigid_bodies("jello", number), some_mesh("floor")};
+    out->write(frame);
+  }
+  out->finish();
+  const std::string one = "/scene/jello/surface", other = one + "_2";
+  const auto has_sample = [](const std::string& text, const std::string& path, const std::string& attribute,
+                             const std::string& sample) {
+    const std::vector<std::string> lines = lines_of(text, path);
+    const auto found = std::find(lines.begin(), lines.end(), attribute + ".timeSamples = {");
+    return found != lines.end() && found + 1 != lines.end() && *(found + 1) == sample;
+  };
+  const std::string text = text_of(dir, "scene_000001.usda");
+  EXPECT_EQ(sample_of(text, one, "point3f[] points", 1), "[(0,0,0),(1,0,0),(0,2,0)]");
+  EXPECT_EQ(sample_of(text, one, "int[] faceVertexIndices", 1), "[0,1,2]");
+  EXPECT_TRUE(has_sample(text, one, "double3 xformOp:translate", "1: (1,2,3),"));
+  EXPECT_TRUE(has_sample(text, one, "quatd xformOp:orient", "1: (0.7071067811865476,0,0,0.7071067811865476),"));
+  EXPECT_TRUE(has_line(text, other, "def Mesh \"surface_2\" ("));
+  EXPECT_TRUE(contains(text, "prepend references = </scene/jello/surface>"));
+  EXPECT_TRUE(has_sample(text, other, "double3 xformOp:translate", "1: (-1,0,0),"));
+  EXPECT_FALSE(has_line(text, other, "point3f[] points.timeSamples = {"));
+  for (const std::string& prim : {one, other})
+    EXPECT_TRUE(has_line(text, prim, "uniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:orient\"]"));
+
+  const std::string top = text_of(dir, "scene.usda"), manifest = text_of(dir, "scene_manifest.usda");
+  EXPECT_TRUE(has_line(top, one, "point3f[] points = [(0,0,0),(1,0,0),(0,2,0)]"));
+  EXPECT_TRUE(has_line(top, one, "double3 xformOp:translate"));
+  EXPECT_TRUE(contains(top, "prepend references = </scene/jello/surface>"));
+  EXPECT_TRUE(has_line(top, "/scene/floor/surface", "point3f[] points"));  // others move by their points
+  EXPECT_FALSE(has_line(manifest, one, "point3f[] points"));
+  EXPECT_TRUE(has_line(manifest, other, "quatd xformOp:orient"));
+  EXPECT_TRUE(has_line(manifest, "/scene/floor/surface", "point3f[] points"));
 }
 
 TEST(UsdWriter, writes_two_dimensions_doubles_and_few_columns) {

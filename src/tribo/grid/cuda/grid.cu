@@ -128,6 +128,56 @@ struct ContactArguments {
   StepTally* tally;
 };
 
+/// Impulses of a warp's lanes on one collider, told as one: the lanes that share a block have their sums put together, by
+/// a tree that depends on nothing. What else a lane has touched it tells by itself.
+template <int Together>
+class WarpTally {
+ public:
+  __device__ explicit WarpTally(const ContactTally& tally) : tally_(tally) {}
+
+  __device__ void add(Index to, const Vec<double, 3>& x, const Vec<double, 3>& impulse) {
+    if (tally_.entry == nullptr || to < 0) return;
+    const Vec<double, 3> moment = cross(x, impulse);
+    if (to_ >= 0 && to_ != to) tell();
+    if (to_ != to)
+      for (double& number : sum_) number = 0;
+    to_ = to;
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+      sum_[k] += impulse[k];
+      sum_[3 + k] += moment[k];
+    }
+  }
+  /// All lanes that share a block come here.
+  __device__ void end() {
+    if (tally_.entry == nullptr) return;
+    const unsigned lane = threadIdx.x & 31, first = lane / Together * Together;
+    const unsigned lanes = Together == 32 ? ~0u : ((1u << Together) - 1) << first;
+    const unsigned touched = __ballot_sync(lanes, to_ >= 0);
+    if (touched == 0) return;
+    const Index common = __shfl_sync(lanes, to_, __ffs(static_cast<int>(touched)) - 1);
+    const bool joins = to_ == common;
+    if (to_ >= 0 && !joins) tell();
+#pragma unroll
+    for (int k = 0; k < ContactSum::numbers; ++k) {
+      double sum = joins ? sum_[k] : 0;
+#pragma unroll
+      for (int half = Together / 2; half > 0; half /= 2) sum += __shfl_xor_sync(lanes, sum, half);
+      sum_[k] = sum;
+    }
+    to_ = common;
+    if (lane == first) tell();
+    to_ = -1;
+  }
+
+ private:
+  __device__ void tell() const { tally_.add(to_, sum_); }
+
+  ContactTally tally_;
+  Index to_ = -1;
+  double sum_[ContactSum::numbers];
+};
+
 /// Contact of the nodes of blocks near colliders. Apart from the sums because the code of all shapes takes registers
 /// that would leave those waiting.
 template <class Real, int D>
@@ -138,6 +188,7 @@ __global__ void __launch_bounds__(grid_threads) touch_colliders(const ContactArg
   const Index count = a.tally->near_blocks;
   if (static_cast<Index>(blockIdx.x) * at_once >= count) return;
   Real fastest = Real(0);
+  WarpTally<(Shape::nodes < 32 ? Shape::nodes : 32)> run(a.colliders.tally);
   for (Index q = static_cast<Index>(blockIdx.x) * at_once + t / Shape::nodes; q < count;
        q += static_cast<Index>(gridDim.x) * at_once) {
     const Index b = a.near_blocks[q];
@@ -148,7 +199,8 @@ __global__ void __launch_bounds__(grid_threads) touch_colliders(const ContactArg
 #pragma unroll
     for (int k = 0; k < D; ++k) v[k] = before.v[k];
     v = contact_velocity<Real, D>(
-        v, before.v[3], a.blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), a.dx, a.colliders);
+        v, before.v[3], a.blocks[b] * std::int32_t{Shape::side} + unflatten<D>(i, Shape::side), a.dx, a.colliders, run);
+    run.end();
     store_node(v, before.v[3], node);
     const Real largest = largest_component(v);
     fastest = !(fastest == fastest) || largest <= fastest ? fastest : largest;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -21,6 +22,9 @@
 // time code. The top layer defines the same prims again: what never changes with its value, what does without one.
 // There the value clips come in, which are weaker than values of the layer that names them: USD looks up every
 // attribute that the manifest lists in the one frame that is active. Times and names of frames are all that grows.
+//
+// Rigid bodies have a transform in each frame, and points that are as constant as triangles. Of an object with many, the
+// first is a mesh and the others refer to it: all that is theirs is where they are.
 
 namespace tribo {
 namespace {
@@ -38,6 +42,12 @@ bool is_topology(const std::string& attribute) {
   return attribute == "faceVertexCounts" || attribute == "faceVertexIndices" || attribute == "curveVertexCounts";
 }
 
+/// The same of a prim that moves as a whole.
+constexpr std::string_view translate = "xformOp:translate", orient = "xformOp:orient";
+bool is_shape(const std::string& attribute) {
+  return is_topology(attribute) || attribute == "points" || attribute == "extent";
+}
+
 /// An attribute that must be told to have a value for every point.
 bool is_interpolated(const std::string& attribute) {
   return attribute.starts_with("primvars:") || attribute == "widths";
@@ -50,6 +60,16 @@ struct PrimOutline {
   std::string type;
   std::uint64_t topology = 0;         ///< hash of how points are connected
   std::vector<Attribute> attributes;  ///< those with time samples
+  std::string copy_of;                ///< prim of the same body that it refers to, or nothing
+
+  /// Whether it moves as a whole.
+  bool placed() const {
+    return std::any_of(attributes.begin(), attributes.end(), [](const Attribute& a) { return a.name == translate; });
+  }
+  /// An attribute that the top layer may have once for all.
+  bool may_be_constant(const std::string& attribute) const {
+    return placed() ? is_shape(attribute) : is_topology(attribute);
+  }
 };
 
 /// An attribute and how its value is written.
@@ -185,7 +205,7 @@ void add_points(Prim& prim, const NamedArray& x, const NamedArray& v, float radi
 
 /// `rows` lists which particles are the prim's; columns and list must outlive it.
 Prim particles_prim(const Frame& frame, std::span<const std::uint64_t> rows, float radius) {
-  Prim prim{{"", "particles", "Points", 0, {}}, {}};
+  Prim prim{{"", "particles", "Points", 0, {}, {}}, {}};
   const auto of = [&](const NamedArray& column) { return Rows(column, rows); };
   const Rows x = of(*frame.find("x"));
   if (const NamedArray* v = frame.find("v")) {
@@ -205,16 +225,41 @@ Prim particles_prim(const Frame& frame, std::span<const std::uint64_t> rows, flo
   return prim;
 }
 
+/// Where a rigid body is.
+void add_placement(Prim& prim, const FrameMesh& mesh, std::uint64_t body) {
+  const double* const row = mesh.placement.as<double>().data() + 7 * body;
+  prim.add("double3", std::string(translate),
+           [=](UsdFile& out) { out << '(' << row[0] << ',' << row[1] << ',' << row[2] << ')'; });
+  prim.add("quatd", std::string(orient), [=](UsdFile& out) {
+    out << '(' << row[3] << ',' << row[4] << ',' << row[5] << ',' << row[6] << ')';
+  });
+}
+
+/// Another body of the same shape. The prim that it refers to is the nearest before it that is no copy.
+Prim copy_prim(const FrameMesh& mesh, std::uint64_t body) {
+  Prim prim{{"", "surface", "Mesh", 0, {}, "surface"}, {}};
+  add_placement(prim, mesh, body);
+  return prim;
+}
+
 Prim mesh_prim(const FrameMesh& mesh) {
-  Prim prim{{"", "surface", "Mesh", hash_of(mesh.triangles), {}}, {}};
-  add_points(prim, mesh.x, mesh.v, 0);
-  const std::uint64_t count = mesh.triangles.count;
+  Prim prim{{"", "surface", "Mesh", hash_of(mesh.triangles) ^ hash_of(mesh.rest), {}, {}}, {}};
+  const bool rigid = mesh.bodies() > 0;
+  if (rigid) {
+    add_placement(prim, mesh, 0);
+    add_points(prim, Rows(mesh.rest), nullptr, 0);
+  } else {
+    add_points(prim, mesh.x, mesh.v, 0);
+  }
+  Rows triangles(mesh.triangles);
+  if (rigid) triangles.count /= mesh.bodies();
+  const std::uint64_t count = triangles.count;
   prim.add("int[]", "faceVertexCounts", [=](UsdFile& out) {
     out << '[';
     for (std::uint64_t i = 0; i < count; ++i) out << (i == 0 ? "3" : ",3");
     out << ']';
   });
-  prim.add("int[]", "faceVertexIndices", [&mesh](UsdFile& out) { write_numbers<int>(out, Rows(mesh.triangles)); });
+  prim.add("int[]", "faceVertexIndices", [=](UsdFile& out) { write_numbers<int>(out, triangles); });
   return prim;
 }
 
@@ -241,7 +286,7 @@ float largest_radius(const FrameCurves& curves, float otherwise) {
 }
 
 Prim strands_prim(const FrameCurves& curves, float radius) {
-  Prim prim{{"", "strands", "BasisCurves", hash_of(curves.sizes), {}}, {}};
+  Prim prim{{"", "strands", "BasisCurves", hash_of(curves.sizes), {}, {}}, {}};
   add_points(prim, curves.x, curves.v, largest_radius(curves, radius));
   prim.add("int[]", "curveVertexCounts", [&curves](UsdFile& out) { write_numbers<int>(out, Rows(curves.sizes)); });
   if (curves.radius.count != 0)
@@ -281,7 +326,8 @@ struct ByObject {
 constexpr std::string_view outline_key = "string[] tribo_prims = [";
 
 std::string outline_text(const PrimOutline& prim) {
-  std::string text = fmt::format("{} {} {} {:016x}", prim.body, prim.name, prim.type, prim.topology);
+  const std::string type = prim.copy_of.empty() ? prim.type : prim.type + ">" + prim.copy_of;
+  std::string text = fmt::format("{} {} {} {:016x}", prim.body, prim.name, type, prim.topology);
   for (const Attribute& attribute : prim.attributes) text += " " + attribute.type + " " + attribute.name;
   return text;
 }
@@ -307,6 +353,10 @@ std::vector<PrimOutline> read_outlines(const std::string& path) {
     std::istringstream words(text.substr(at + 1, close - at - 1));
     PrimOutline& prim = prims.emplace_back();
     words >> prim.body >> prim.name >> prim.type >> std::hex >> prim.topology;
+    if (const std::size_t mark = prim.type.find('>'); mark != std::string::npos) {
+      prim.copy_of = prim.type.substr(mark + 1);
+      prim.type.resize(mark);
+    }
     for (Attribute attribute; words >> attribute.type >> attribute.name;) prim.attributes.push_back(attribute);
     at = close + 1;
   }
@@ -322,14 +372,14 @@ struct TopPrim {
   std::string path() const { return outline.body + "/" + outline.name; }
 };
 
-void merge(std::vector<TopPrim>& prims, const PrimOutline& outline) {
-  const auto found = std::find_if(prims.begin(), prims.end(), [&](const TopPrim& prim) {
-    return prim.outline.body == outline.body && prim.outline.name == outline.name;
-  });
-  if (found == prims.end()) {
+/// `places` says where in the list a prim is, by its path.
+void merge(std::vector<TopPrim>& prims, std::map<std::string, std::size_t>& places, const PrimOutline& outline) {
+  const auto [place, is_new] = places.emplace(outline.body + "/" + outline.name, prims.size());
+  if (is_new) {
     prims.push_back({outline, 1, true});
     return;
   }
+  TopPrim* const found = &prims[place->second];
   ++found->frame_count;
   if (found->outline.topology != outline.topology) found->same_topology = false;
   std::vector<Attribute>& known = found->outline.attributes;
@@ -343,15 +393,18 @@ std::map<std::string, std::string> read_topology(const std::string& path) {
   std::map<std::string, std::string> values;
   std::ifstream in(path);
   std::string line, body, prim;
+  bool placed = false;
   while (std::getline(in, line)) {
     const std::size_t depth = std::min(line.find_first_not_of(' '), line.size());
     if (line.compare(depth, 4, "def ") == 0) {
       const std::size_t quote = line.find('"');
       (depth == 4 ? body : prim) = line.substr(quote + 1, line.rfind('"') - quote - 1);
+      placed = false;
     } else if (constexpr std::string_view tail = ".timeSamples = {"; line.ends_with(tail)) {
       const std::size_t name = line.rfind(' ', line.size() - tail.size()) + 1;
       const std::string attribute = line.substr(name, line.size() - tail.size() - name);
-      if (is_topology(attribute)) {
+      placed = placed || attribute == translate;  // comes first
+      if (placed ? is_shape(attribute) : is_topology(attribute)) {
         std::getline(in, line);
         const std::size_t open = std::min(line.find('['), line.size());
         values[body + "/" + prim + "." + attribute] = line.substr(open, line.rfind(']') + 1 - open);
@@ -416,8 +469,9 @@ class UsdWriter : public FrameWriter {
     const std::vector<int> frames = files_.frames();
     if (frames.empty()) return;
     std::vector<TopPrim> prims;
+    std::map<std::string, std::size_t> places;
     for (const int frame : frames)
-      for (const PrimOutline& outline : read_outlines(path_of(frame))) merge(prims, outline);
+      for (const PrimOutline& outline : read_outlines(path_of(frame))) merge(prims, places, outline);
     std::map<std::string, std::string> topology;
     const auto is_constant = [&](const TopPrim& prim) {
       return prim.same_topology && prim.frame_count == frames.size();
@@ -429,7 +483,7 @@ class UsdWriter : public FrameWriter {
     for (TopPrim& prim : prims) {
       prim.same_topology = is_constant(prim);
       for (const Attribute& attribute : prim.outline.attributes)
-        if (is_topology(attribute.name) && !topology.contains(prim.path() + "." + attribute.name))
+        if (prim.outline.may_be_constant(attribute.name) && !topology.contains(prim.path() + "." + attribute.name))
           prim.same_topology = false;
     }
     std::stable_sort(prims.begin(), prims.end(),
@@ -489,7 +543,10 @@ class UsdWriter : public FrameWriter {
       const std::string& name = frame.meshes[i].name;
       const bool last = std::none_of(frame.meshes.begin() + static_cast<std::ptrdiff_t>(i) + 1, frame.meshes.end(),
                                      [&](const FrameMesh& mesh) { return mesh.name == name; });
-      prims.emplace_back(body_named(name, last), mesh_prim(frame.meshes[i]));
+      const std::size_t body = body_named(name, last);
+      prims.emplace_back(body, mesh_prim(frame.meshes[i]));
+      for (std::uint64_t b = 1; b < frame.meshes[i].bodies(); ++b)
+        prims.emplace_back(body, copy_prim(frame.meshes[i], b));
     }
     for (const FrameCurves& curves : frame.curves) {
       const std::size_t body = body_named(curves.name, false);
@@ -508,13 +565,25 @@ class UsdWriter : public FrameWriter {
     }
     std::stable_sort(prims.begin(), prims.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Prim> sorted;
-    std::vector<std::string> taken;
+    std::set<std::string> taken;
+    std::string original;
+    std::uint64_t copy = 1;
     for (std::size_t i = 0; i < prims.size(); ++i) {
       auto& [body, prim] = prims[i];
       if (i > 0 && prims[i - 1].first != body) taken.clear();
       prim.outline.body = bodies_[body].identifier;
-      prim.outline.name = not_taken(prim.outline.name, taken);
-      taken.push_back(prim.outline.name);
+      const bool copies = !prim.outline.copy_of.empty();
+      if (copies) {
+        // By its place among the bodies, since names tell which body is which from frame to frame.
+        prim.outline.copy_of = original;
+        ++copy;
+        prim.outline.name = fmt::format("{}_{}", original, copy);
+      } else {
+        prim.outline.name = not_taken(prim.outline.name, {taken.begin(), taken.end()});
+        original = prim.outline.name;
+        copy = 1;
+      }
+      taken.insert(prim.outline.name);
       sorted.push_back(std::move(prim));
     }
     return sorted;
@@ -549,7 +618,13 @@ class UsdWriter : public FrameWriter {
       write_value();
       out << "] (\n" << indent(4) << "interpolation = \"constant\"\n" << indent(3) << ")\n";
     };
-    out << '\n' << indent(2) << "def " << prim.type << " \"" << prim.name << "\"\n" << indent(2) << "{\n";
+    out << '\n' << indent(2) << "def " << prim.type << " \"" << prim.name << '"';
+    if (!prim.copy_of.empty())
+      out << " (\n" << indent(3) << "prepend references = </" << root_ << '/' << prim.body << '/' << prim.copy_of << ">\n"
+          << indent(2) << ')';
+    out << '\n' << indent(2) << "{\n";
+    if (prim.placed())
+      out << indent(3) << "uniform token[] xformOpOrder = [\"" << translate << "\", \"" << orient << "\"]\n";
     if (prim.type == "Mesh") {
       out << indent(3) << "uniform bool doubleSided = 1\n"
           << indent(3) << "uniform token subdivisionScheme = \"none\"\n";
@@ -585,7 +660,7 @@ class UsdWriter : public FrameWriter {
 
   /// Whether USD must look the attribute up in the frames.
   static bool is_clipped(const TopPrim& prim, const Attribute& attribute) {
-    return !(is_topology(attribute.name) && prim.same_topology);
+    return !(prim.outline.may_be_constant(attribute.name) && prim.same_topology);
   }
 
   /// Lists the attributes that are in the clips, so that USD need not open them all to find out.

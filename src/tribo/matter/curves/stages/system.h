@@ -31,6 +31,7 @@ class CurveParticles final : public System<Real, 3> {
   void undo() override;
 
   double expected_speed() override { return empty() ? 0 : std::max(wave_speed_, strands_.driven_speed()); }
+  void contact_sources(std::vector<ObjectContact>& objects) const override { strands_.contact_sources(objects); }
   void measure(std::vector<ObjectSums>& objects) override;
   void show(const EngineOptions& options, Frame& frame) const override { strands_.show(options, frame); }
   void count(EngineCounts& counts) const override;

@@ -66,6 +66,11 @@ class ParticleSystem final : public System<Real, D> {
 
   double speed() const override { return state.speed; }
   double expected_speed() override;
+  /// What emitters bring in has a momentum of its own.
+  void contact_sources(std::vector<ObjectContact>& objects) const override {
+    for (const EmitterModel& emitter : model_.emitters)
+      objects[static_cast<std::size_t>(emitter.object)].source = ContactSource::none;
+  }
   void measure(std::vector<ObjectSums>& objects) override;
   void show(const EngineOptions&, Frame&) const override {}
   /// The columns of particles, now or, on a GPU with `later`, when somebody fetches them.

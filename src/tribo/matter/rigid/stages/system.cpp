@@ -75,6 +75,10 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
     open_specs_.push_back(spec);
     number.push_back(static_cast<Index>(c));
   }
+  const bool alone = std::all_of(model_.objects.begin(), model_.objects.end(), [](const Model::Object& object) {
+    return object.touch == Touch::rigid || object.touch == Touch::nothing;
+  });
+  load_forces(ex_, mesh, joints, model_.objects.size(), alone, forces);
   open_.load(ex_, open_specs_, {});
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
   if (!solids_.empty()) load_beside_solids(seeds.of<SolidSeed>(), seed);
@@ -279,6 +283,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   if (empty()) return;
   pass_on_by_pins();
   if (unsettled_ > 0) ++report.solve.unconverged;
+  tell_forces(ex_, mesh, contacts, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, work, state);
   if (mesh.joints == 0) {
     sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work);
@@ -316,6 +321,12 @@ double RigidSystem<Real>::expected_speed() {
 }
 
 template <class Real>
+void RigidSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
+  for (std::size_t o = 0; o < forces.objects.size(); ++o)
+    if (forces.objects[o].source != ContactSource::momentum) objects[o] = forces.objects[o];
+}
+
+template <class Real>
 void RigidSystem<Real>::measure(std::vector<ObjectSums>& objects) {
   if (empty()) return;
   const std::vector<ObjectSums> sums = measure_bodies(ex_, mesh, model_.gravity, state);
@@ -328,8 +339,11 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
   for (std::size_t b = 0; b < places.size();) {  // bodies of one object are one mesh
     const int object = mesh.body[b].object;
     const RigidSkin& skin = skins_[static_cast<std::size_t>(mesh.body[b].form)];
-    std::vector<Real> x, v;
+    std::vector<Real> x, v, rest;
+    std::vector<double> placement;
     std::vector<std::int32_t> triangles;
+    for (const Vec3d& vertex : skin.vertices)
+      for (int k = 0; k < 3; ++k) rest.push_back(static_cast<Real>(vertex[k]));
     for (; b < places.size() && mesh.body[b].object == object; ++b) {
       const auto first = static_cast<std::int32_t>(x.size() / 3);
       for (const Vec3d& vertex : skin.vertices) {
@@ -340,9 +354,13 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
         }
       }
       for (const std::int32_t corner : skin.triangles) triangles.push_back(first + corner);
+      const Quaternion<double> turn = quaternion_of(places[b].rotation);
+      for (int k = 0; k < 3; ++k) placement.push_back(places[b].x[k]);
+      for (int k = 0; k < 4; ++k) placement.push_back(turn[k]);
     }
     frame.meshes.push_back({this->object(object).name, make_array<Real>("x", 3, x), make_array<Real>("v", 3, v),
-                            make_array<std::int32_t>("triangles", 3, triangles)});
+                            make_array<std::int32_t>("triangles", 3, triangles), make_array<Real>("rest", 3, rest),
+                            make_array<double>("placement", 7, placement)});
   }
 }
 
@@ -367,7 +385,7 @@ template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     nodes[0].bytes() + nodes[1].bytes() + particles.bytes() + before_.bytes() + mesh.shapes.bytes() +
-                    joints.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
+                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
                     mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/rigid/contact/forces.h"
 #include "tribo/matter/rigid/contact/joints.h"
 #include "tribo/matter/particles/stages/system.h"
 #include "tribo/matter/rigid/contact/near_particles.h"
@@ -37,6 +38,7 @@ class RigidSystem final : public System<Real, 3> {
   ParticleContacts<Real> particles;
   SolidMeeting solid_meeting;
   RigidPins<Real> pins;  ///< vertices of solids that go with bodies
+  RigidForces forces;
 
   RigidSystem(Exec& ex, const Model& model, const Systems<Real, 3>& others)
       : System<Real, 3>(ex, model),
@@ -58,6 +60,9 @@ class RigidSystem final : public System<Real, 3> {
   double meet(const Phase<Real, 3>& phase, double dt) override;
   bool collide(const StepTry& attempt, const View& colliders) override;
   void finish(const StepTry& attempt, StepReport& report) override;
+
+  /// By momentum where neither joints nor keyframes act.
+  void contact_sources(std::vector<ObjectContact>& objects) const override;
 
   double speed() const override { return state.speed; }
   double expected_speed() override;

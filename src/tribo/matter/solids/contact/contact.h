@@ -221,12 +221,14 @@ struct ContactWorkspace {
   Field<Real, 3> impulse;  ///< of each sample, from what is no body [kg m/s]
   Field<Real, 3> twist;    ///< of each sample: torque that particles did not give, in this step [kg m^2/s]
   Array<Index> touched;    ///< likewise: 1 where it touches
+  Array<Index> told;       ///< of samples, then of vertices: the collider that each touched first, or -1
+  Field<Real, 3> told_impulse;  ///< on that [kg m/s]
   Array<Index> needed;     ///< of each patch of bodies in this step, when particles are near
   Array<Index> upright;    ///< 1 for vertices that are no corner of a tet that is inside out; as of the lists
 
   std::size_t bytes() const {
     return push.bytes() + thickness.bytes() + places.bytes() + bodies.bytes() + self.bytes() + impulse.bytes() +
-           twist.bytes() + touched.bytes() + needed.bytes() + upright.bytes() + spin.bytes() + coupling_spin.bytes();
+           twist.bytes() + touched.bytes() + told.bytes() + told_impulse.bytes() + needed.bytes() + upright.bytes() + spin.bytes() + coupling_spin.bytes();
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tribo/core/cast_numbers.h"
 #include "tribo/engine/host_vectors.h"
@@ -24,12 +25,44 @@ void load_friction(Exec& ex, const SolidSeed& seed, SolidMesh<Real>& mesh) {
   copy_to_device(ex, with_strands.data(), mesh.phase_friction[1], static_cast<Index>(with_strands.size()));
 }
 
+/// What contact has given a vertex: on those that are driven it gives to what drives them.
+template <class Real>
+struct TellChange {
+  const Index* object;
+  Index first;  ///< entry of objects
+  const Real *mass, *inverse_mass;
+  FieldView<const Real, 3> x, v, before;
+  TRIBO_HD void operator()(Index i, TallyRun& run) const {
+    if (object[i] < 0 || !(inverse_mass[i] > Real(0))) return;
+    const Vec<double, 3> dv = in_space(vector_at(v, i)) - in_space(vector_at(before, i));
+    run.add(first + object[i], in_space(vector_at(x, i)), static_cast<double>(mass[i]) * dv);
+  }
+};
+
 }  // namespace
 
 template <class Real>
 void SolidSystem<Real>::load(const Seeds& seeds) {
   load_meshes(seeds.of<SolidSeed>());
-  if (!empty()) evaluate();
+  if (empty()) return;
+  std::vector<Index> counted(static_cast<std::size_t>(mesh.vertices), -1);
+  bool any = false;
+  for (std::size_t b = 0; b < mesh.body.size(); ++b) {
+    const SolidBody& body = mesh.body[b];
+    if (!driven_[b] || body.kinematic) continue;
+    any = true;
+    std::fill(counted.begin() + body.vertices.begin, counted.begin() + body.vertices.end, body.object);
+  }
+  if (any) copy_to_device(ex_, counted.data(), told_entry_, mesh.vertices);
+  evaluate();
+}
+
+template <class Real>
+void SolidSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
+  for (std::size_t b = 0; b < mesh.body.size(); ++b)
+    if (driven_[b])
+      objects[static_cast<std::size_t>(mesh.body[b].object)].source =
+          mesh.body[b].kinematic ? ContactSource::none : ContactSource::counted;
 }
 
 template <class Real>
@@ -61,6 +94,9 @@ void SolidSystem<Real>::load_meshes(const SolidSeed& seed) {
       }
     skins_.push_back(std::move(skin));
   }
+  for (const SolidBody& body : seed.bodies)
+    driven_.push_back(std::any_of(seed.drive.begin() + body.vertices.begin, seed.drive.begin() + body.vertices.end,
+                                  [](std::int32_t drive) { return drive >= 0; }));
   drive_radius_.assign(seed.drives.size(), 0);
   for (std::size_t i = 0; i < seed.x.size(); ++i) {
     if (seed.drive[i] < 0) continue;
@@ -144,13 +180,16 @@ ImplicitReport SolidSystem<Real>::predict(const StepTry& attempt) {
   take_back_contact();
   pushed_ = true;
   met_ = false;
-  if (model_.time.implicit)
-    return solve_elastic(ex_, constants, mesh, model_.time.solve, attempt.around.time, attempt.dt, state, work);
-  elastic_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
-  if (state.C.used) damp_on_grid(ex_, mesh, state, grid_damping);
   ImplicitReport report;
-  report.converged = true;
-  report.speed = vertex_speed(ex_, state);
+  if (model_.time.implicit) {
+    report = solve_elastic(ex_, constants, mesh, model_.time.solve, attempt.around.time, attempt.dt, state, work);
+  } else {
+    elastic_step(ex_, constants, mesh, attempt.around.time, attempt.dt, state, work);
+    if (state.C.used) damp_on_grid(ex_, mesh, state, grid_damping);
+    report.converged = true;
+    report.speed = vertex_speed(ex_, state);
+  }
+  if (counts_contact()) copy_field(ex_, "contact", state.v, mesh.vertices, lag_);
   return report;
 }
 
@@ -218,6 +257,11 @@ void SolidSystem<Real>::undo() {
 template <class Real>
 void SolidSystem<Real>::finish(const StepTry& attempt, StepReport&) {
   if (empty()) return;
+  if (counts_contact())
+    tell_each(ex_, "contact", attempt.tally, mesh.vertices,
+              TellChange<Real>{told_entry_.data(), attempt.tally.colliders, mesh.mass.data(), mesh.inverse_mass.data(),
+                               view(std::as_const(state.x)), view(std::as_const(state.v)),
+                               view(std::as_const(lag_))});
   move_vertices(ex_, mesh, attempt.dt, state, work);
   pushed_ = collided_ = false;
   if (state.C.used)
@@ -299,7 +343,7 @@ void SolidSystem<Real>::show(const EngineOptions& options, Frame& frame) const {
 template <class Real>
 std::size_t SolidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contact.bytes() + coupling.bytes() + grid_damping.bytes() +
-                    slip_start_.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() + mesh.triangle.bytes() +
+                    slip_start_.bytes() + lag_.bytes() + told_entry_.bytes() + mesh.tet.bytes() + mesh.inverse_rest.bytes() + mesh.triangle.bytes() +
                     mesh.anchor.bytes() + mesh.sample_weight.bytes();
   for (const Array<Real>* a : {&mesh.mass, &mesh.inverse_mass, &mesh.volume, &mesh.height, &mesh.sample_mass,
                                &mesh.friction, &mesh.collider_friction})

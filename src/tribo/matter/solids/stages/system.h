@@ -54,6 +54,11 @@ class SolidSystem final : public System<Real, 3> {
   void finish(const StepTry& attempt, StepReport& report) override;
   void undo() override;
 
+  /// By momentum where nothing is driven, else by the velocities of what is not.
+  void contact_sources(std::vector<ObjectContact>& objects) const override;
+  /// Whether keyframes move some of a body's vertices.
+  bool is_driven(std::size_t body) const { return driven_[body]; }
+
   double speed() const override { return state.speed; }
   double expected_speed() override;
   void measure(std::vector<ObjectSums>& objects) override;
@@ -69,6 +74,7 @@ class SolidSystem final : public System<Real, 3> {
   using System<Real, 3>::model_;
 
   void take_back_contact();
+  bool counts_contact() const { return told_entry_.size() > 0; }
 
   /// What observers see of a body: its boundary, and the vertices that are on it.
   struct Skin {
@@ -79,6 +85,9 @@ class SolidSystem final : public System<Real, 3> {
   std::vector<double> drive_radius_;                      ///< distance of a drive's farthest vertex from its origin [m]
   double wave_speed_ = 0;                                 ///< of the quickest waves in any body at rest [m/s]
   bool pushed_ = false, met_ = false, collided_ = false;  ///< what a try has done so far
+  std::vector<bool> driven_;                              ///< of bodies
+  Array<Index> told_entry_;                               ///< of vertices: the object whose contact is counted, or -1
+  Field<Real, 3> lag_;                                    ///< velocities without contact, where that is counted
   Field<Real, 3> slip_start_;                             ///< of samples, before contact in this try
 };
 

@@ -143,7 +143,7 @@ struct FindObstacles {
       one.least = least;
       one.friction = rubs;
       one.boundary = static_cast<Index>(boundary);
-      one.triangle = one.body = -1;
+      one.triangle = one.body = one.collider = -1;
       one.mate = mate;
       const bool holds = boundary != Boundary::separate && gap <= Real(0);
       const bool meets = holds || dot(relative, contact.normal) < least;
@@ -159,8 +159,9 @@ struct FindObstacles {
       return &one;
     };
     colliders.each_ahead(at, moves, dt, Real(2) * r, [&](const Contact<Real, 3>& contact) {
-      if (contact.collider != nozzle)  // is there for particles
-        meet(contact, contact.boundary, friction(strand_body[strand], contact), -1);
+      if (contact.collider == nozzle) return;  // is there for particles
+      RodObstacle<Real>* const one = meet(contact, contact.boundary, friction(strand_body[strand], contact), -1);
+      if (one != nullptr) one->collider = contact.collider;
     });
     triangles.each(i, [&](const BodyContact<Real>& contact) {
       RodObstacle<Real>* const one = meet(contact, Boundary::separate, contact.friction, -1);
@@ -471,6 +472,21 @@ struct StopVertex {
   }
 };
 
+/// What colliders have got from a vertex.
+template <class Real>
+struct TellObstacles {
+  const Index *count, *vertex_strand, *touched;
+  const RodObstacle<Real>* obstacle;
+  FieldView<const Real, 3> x;
+  TRIBO_HD void operator()(Index i, TallyRun& run) const {
+    if (touched[vertex_strand[i]] == 0) return;
+    for (Index s = 0; s < count[i]; ++s) {
+      const RodObstacle<Real>& one = obstacle[Size{i} * obstacles_each + s];
+      run.add(one.collider, cast<double>(vector_at(x, i)), -one.given);
+    }
+  }
+};
+
 /// See StrandHolder::lead.
 template <class Real>
 struct LeadObstacle {
@@ -629,6 +645,14 @@ void stop_vertices(Exec& ex, const RodMesh<Real>& mesh, RodState<Real>& state, R
 }
 
 template <class Real>
+void tell_obstacles(Exec& ex, const RodMesh<Real>& mesh, const ContactTally& tally, const RodState<Real>& state,
+                    const RodObstacles<Real>& o) {
+  tell_each(ex, obstacles_label, tally, mesh.vertices,
+            TellObstacles<Real>{o.count.data(), mesh.vertex_strand.data(), o.touched.data(), o.obstacle.data(),
+                                view(state.x)});
+}
+
+template <class Real>
 void push_all(Exec& ex, const RodState<Real>& state, RodObstacles<Real>& o, const StrandMeets<Real>& bodies) {
   if (bodies.solids != nullptr) push_bodies(ex, o, *bodies.solids);
   if (bodies.rigids != nullptr) push_rigids(ex, state, o, *bodies.rigids);
@@ -648,6 +672,7 @@ Index meet_obstacles(Exec& ex, const RodMesh<Real>& mesh, const typename Collide
   undo_turns(ex, mesh, o.touched, state, work);
   sweep_until_settled(ex, mesh, state, work, o, bodies.rigids);
   stop_vertices(ex, mesh, state, o);
+  tell_obstacles(ex, mesh, colliders.tally, state, o);
   push_all(ex, state, o, bodies);
   return hits;
 }
@@ -703,6 +728,7 @@ void ObstacleHolder<Real>::push() {
 template <class Real>
 void ObstacleHolder<Real>::end() {
   stop_vertices(ex_, mesh_, state_, obstacles_);
+  tell_obstacles(ex_, mesh_, colliders_.tally, state_, obstacles_);
   push_all(ex_, state_, obstacles_, bodies_);
 }
 

@@ -38,6 +38,7 @@ struct RodObstacle {
   Index rests;         ///< 1 where it is taken to be in contact from the start
   Index boundary;      ///< Boundary
   Index triangle;      ///< of a solid, or -1
+  Index collider;      ///< its number, or -1
   Index body;          ///< rigid, or -1
   Index mate;          ///< of RigidContact
   Index counts;        ///< 1: among those that a rigid body is shared between

@@ -37,6 +37,9 @@ void RodSystem<Real>::load_strands(const RodSeed& seed) {
     drive_radius_[d] = std::max(drive_radius_[d], distance);
   }
   for (const RodBody& body : seed.bodies) {
+    driven_.push_back(body.drag > 0 ||
+                      std::any_of(seed.drive.begin() + body.vertices.begin, seed.drive.begin() + body.vertices.end,
+                                  [](std::int32_t drive) { return drive >= 0; }));
     std::vector<std::int32_t>& sizes = sizes_.emplace_back();
     for (auto s = static_cast<std::size_t>(body.strands.begin); s < static_cast<std::size_t>(body.strands.end); ++s)
       sizes.push_back(seed.start[s + 1] - seed.start[s]);
@@ -331,6 +334,12 @@ StrandPassage RodSystem<Real>::passage(double time) const {
     passed.at[static_cast<std::size_t>(k)] = static_cast<double>(x);
   }
   return passed;
+}
+
+template <class Real>
+void RodSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
+  for (std::size_t b = 0; b < mesh.body.size(); ++b)
+    if (driven_[b]) objects[static_cast<std::size_t>(mesh.body[b].object)].source = ContactSource::none;
 }
 
 template <class Real>

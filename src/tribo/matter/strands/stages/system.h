@@ -69,6 +69,9 @@ class RodSystem final : public System<Real, 3> {
   void undo() override;
   void taken(double dt) override { state.pace = dt; }
 
+  /// Where roots hold strands, what these give is no contact, and what contact gives is partly with them; nor is air.
+  void contact_sources(std::vector<ObjectContact>& objects) const override;
+
   double speed() const override { return state.speed; }
   double expected_speed() override;
   void measure(std::vector<ObjectSums>& objects) override;
@@ -101,6 +104,7 @@ class RodSystem final : public System<Real, 3> {
   std::vector<std::vector<std::int32_t>> sizes_;  ///< of strands, by body
   std::vector<std::vector<Real>> radius_;         ///< of vertices, by body [m]
   std::vector<double> drive_radius_;              ///< distance of a drive's farthest vertex from its origin [m]
+  std::vector<bool> driven_;  ///< of bodies: whether something holds some of their strands, or air does
   double wave_speed_ = 0;                         ///< of waves of stretching, the quickest that strands have [m/s]
   /// How far things that touch may come towards each other in a step [m]. A vertex that is stopped while its neighbors
   /// go on stretches the segments between them to second order in that, which a linearly implicit step does not

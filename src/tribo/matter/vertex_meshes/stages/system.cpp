@@ -54,6 +54,14 @@ void VertexMeshes<Real>::undo() {
   pushed_ = false;
 }
 
+/// What drives some of their vertices acts on them as others do, on the grid.
+template <class Real>
+void VertexMeshes<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
+  for (std::size_t b = 0; b < meshes_.mesh.body.size(); ++b)
+    if (meshes_.is_driven(b))
+      objects[static_cast<std::size_t>(meshes_.mesh.body[b].object)].source = ContactSource::none;
+}
+
 /// All but the energy of their tets has been counted with the particles.
 template <class Real>
 void VertexMeshes<Real>::measure(std::vector<ObjectSums>& objects) {

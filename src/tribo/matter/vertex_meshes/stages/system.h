@@ -33,6 +33,7 @@ class VertexMeshes final : public System<Real, 3> {
   void undo() override;
 
   double expected_speed() override { return empty() ? 0 : meshes_.expected_speed(); }
+  void contact_sources(std::vector<ObjectContact>& objects) const override;
   void measure(std::vector<ObjectSums>& objects) override;
   void show(const EngineOptions& options, Frame& frame) const override { meshes_.show(options, frame); }
   void count(EngineCounts& counts) const override;
