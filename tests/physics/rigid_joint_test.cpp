@@ -15,7 +15,7 @@ TEST(RigidJoint, PendulumSwings) {
     JointWorld w;
     const double l = 1;
     const Index rod = w.rod(2, {{0, 0, 0}}, {{l, 0, 0}});
-    w.join(Hinge<double>{}, JointWorld::world, rod, {{0, 0, 0}}, z_axis);
+    w.join(HingeJoint<double>{}, JointWorld::world, rod, {{0, 0, 0}}, z_axis);
     w.start();
     const double T0 = 2 * pi * std::sqrt(2 * l / (3 * 9.81));
     std::vector<double> crossings;
@@ -53,10 +53,10 @@ TEST(RigidJoint, ChainHangs) {
   }
   std::vector<Index> links;
   for (int k = 0; k < n; ++k) links.push_back(w.rod(0.1, p[std::size_t(k)], p[std::size_t(k) + 1]));
-  w.join(Ball<double>{}, JointWorld::world, links[0], p[0]);
+  w.join(BallJoint<double>{}, JointWorld::world, links[0], p[0]);
   for (int k = 1; k < n; ++k)
-    w.join(Ball<double>{}, links[std::size_t(k) - 1], links[std::size_t(k)], p[std::size_t(k)]);
-  w.join(Ball<double>{}, links.back(), JointWorld::world, p.back());
+    w.join(BallJoint<double>{}, links[std::size_t(k) - 1], links[std::size_t(k)], p[std::size_t(k)]);
+  w.join(BallJoint<double>{}, links.back(), JointWorld::world, p.back());
   w.start();
   (void)h;
   for (int k = 0; k < 3000; ++k) {
@@ -75,10 +75,10 @@ TEST(RigidJoint, FourBar) {
   JointWorld w;
   const Vec3d a{{0, 0, 0}}, b{{0.2, 0.5, 0}}, c{{1.3, 0.9, 0}}, d{{1, 0, 0}};
   const Index i = w.rod(1, a, b), j = w.rod(2, b, c), k = w.rod(1, c, d);
-  w.join(Hinge<double>{}, -1, i, a, z_axis);
-  w.join(Hinge<double>{}, i, j, b, z_axis);
-  w.join(Hinge<double>{}, j, k, c, z_axis);
-  w.join(Hinge<double>{}, k, -1, d, z_axis);
+  w.join(HingeJoint<double>{}, -1, i, a, z_axis);
+  w.join(HingeJoint<double>{}, i, j, b, z_axis);
+  w.join(HingeJoint<double>{}, j, k, c, z_axis);
+  w.join(HingeJoint<double>{}, k, -1, d, z_axis);
   w.start();
   double gap = 0, e0 = w.energy();
   for (int s = 0; s < 10000; ++s) {

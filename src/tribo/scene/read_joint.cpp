@@ -220,10 +220,10 @@ void read_place(ParamReader& in, const One& one, JointSpec& joint) {
     joint.at = in.vector("at", "m", anything(), "point of the first, at the start");
     joint.to = in.vector("to", "m", anything(), "point of the second, at the start");
     if (!in.describing() && squared_norm(*joint.to - *joint.at) == 0) {
-      if (const auto* rod = std::get_if<Distance<double>>(&joint.joint); rod != nullptr && rod->low < 0)
+      if (const auto* rod = std::get_if<DistanceJoint<double>>(&joint.joint); rod != nullptr && rod->low < 0)
         in.complain("to", "is the same as `at`: a rod without length; use type \"ball\", or give `max` for a rope");
     }
-  } else if constexpr (std::is_same_v<One, Weld<double>> || std::is_same_v<One, Slider<double>>) {
+  } else if constexpr (std::is_same_v<One, WeldJoint<double>> || std::is_same_v<One, SliderJoint<double>>) {
     joint.at =
         in.open_vector("at", "m", anything(),
                        "its place at the start, about which torques are given; by default the center of the first");

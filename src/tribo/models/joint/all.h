@@ -13,6 +13,6 @@ namespace tribo {
 
 /// Every joint. Listing one here gives it a scene key, a place in the schema and the manual, and the solver.
 template <class Real>
-using Joint = std::variant<Weld<Real>, Hinge<Real>, Slider<Real>, Ball<Real>, Distance<Real>, Spring<Real>>;
+using Joint = std::variant<WeldJoint<Real>, HingeJoint<Real>, SliderJoint<Real>, BallJoint<Real>, DistanceJoint<Real>, SpringJoint<Real>>;
 
 }  // namespace tribo

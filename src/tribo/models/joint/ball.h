@@ -6,12 +6,12 @@ namespace tribo {
 
 /// b turns about the place and does nothing else.
 template <class Real>
-struct Ball {
+struct BallJoint {
   static constexpr const char* name = "ball";
   static constexpr const char* doc = "Lets one turn against the other in every way about a point: a link, a shoulder.";
   static constexpr bool has_coordinate = false, coordinate_turns = false;
 
-  static Ball read(ParamReader&) { return {}; }
+  static BallJoint read(ParamReader&) { return {}; }
 
   template <class Visit>
   TRIBO_HD void each_row(const JointPlace<Real>& place, const Visit& visit) const {

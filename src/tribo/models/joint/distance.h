@@ -8,7 +8,7 @@ namespace tribo {
 
 /// The two places stay as far from each other as `low` to `high`.
 template <class Real>
-struct Distance {
+struct DistanceJoint {
   static constexpr const char* name = "distance";
   static constexpr const char* doc =
       "Keeps a point of one at a distance from a point of the other: a rod, or a rope, which only holds back.";
@@ -16,7 +16,7 @@ struct Distance {
 
   Real low, high;  ///< [m]; below 0: as far as they are at the start
 
-  static Distance read(ParamReader& in) {
+  static DistanceJoint read(ParamReader& in) {
     const std::optional<double> length =
         in.open_number("length", "m", above(0), "of a rod; as far as the two places are at the start if not given");
     const std::optional<double> least = in.open_number(
@@ -32,7 +32,7 @@ struct Distance {
   }
 
   /// With what is not given taken from the distance at the start [m].
-  Distance begun(double distance) const { return low < Real(0) ? Distance{Real(distance), Real(distance)} : *this; }
+  DistanceJoint begun(double distance) const { return low < Real(0) ? DistanceJoint{Real(distance), Real(distance)} : *this; }
 
   template <class Visit>
   TRIBO_HD void each_row(const JointPlace<Real>& place, const Visit& visit) const {

@@ -6,12 +6,12 @@ namespace tribo {
 
 /// b turns about the axis and does nothing else.
 template <class Real>
-struct Hinge {
+struct HingeJoint {
   static constexpr const char* name = "hinge";
   static constexpr const char* doc = "Lets one turn against the other about an axis: a wheel, a door, a knee.";
   static constexpr bool has_coordinate = true, coordinate_turns = true;
 
-  static Hinge read(ParamReader&) { return {}; }
+  static HingeJoint read(ParamReader&) { return {}; }
 
   template <class Visit>
   TRIBO_HD void each_row(const JointPlace<Real>& place, const Visit& visit) const {

@@ -6,12 +6,12 @@ namespace tribo {
 
 /// b moves along the axis and does nothing else.
 template <class Real>
-struct Slider {
+struct SliderJoint {
   static constexpr const char* name = "slider";
   static constexpr const char* doc = "Lets one move against the other along an axis: a drawer, a piston, a lift.";
   static constexpr bool has_coordinate = true, coordinate_turns = false;
 
-  static Slider read(ParamReader&) { return {}; }
+  static SliderJoint read(ParamReader&) { return {}; }
 
   template <class Visit>
   TRIBO_HD void each_row(const JointPlace<Real>& place, const Visit& visit) const {

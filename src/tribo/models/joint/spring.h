@@ -8,7 +8,7 @@ namespace tribo {
 
 /// Pulls the two places to a distance, and resists any change of that.
 template <class Real>
-struct Spring {
+struct SpringJoint {
   static constexpr const char* name = "spring";
   static constexpr const char* doc =
       "Pulls or pushes two points to a distance from each other: a spring with a damper.";
@@ -18,7 +18,7 @@ struct Spring {
   Real damping;    ///< [N s/m]
   Real length;     ///< at rest [m]; below 0: as far as they are at the start
 
-  static Spring read(ParamReader& in) {
+  static SpringJoint read(ParamReader& in) {
     const double stiffness =
         in.number("stiffness", "N/m", above(0), "force for each meter that it is too long or short");
     const double damping =
@@ -28,7 +28,7 @@ struct Spring {
     return {Real(stiffness), Real(damping), Real(length.value_or(-1))};
   }
 
-  Spring begun(double distance) const { return length < Real(0) ? Spring{stiffness, damping, Real(distance)} : *this; }
+  SpringJoint begun(double distance) const { return length < Real(0) ? SpringJoint{stiffness, damping, Real(distance)} : *this; }
 
   template <class Visit>
   TRIBO_HD void each_row(const JointPlace<Real>& place, const Visit& visit) const {

@@ -6,13 +6,13 @@ namespace tribo {
 
 /// Nothing moves.
 template <class Real>
-struct Weld {
+struct WeldJoint {
   static constexpr const char* name = "weld";
   static constexpr const char* doc = "Holds the two together as one.";
   /// Whether there is a coordinate that it leaves free, for limits, friction and motors, and whether that is an angle.
   static constexpr bool has_coordinate = false, coordinate_turns = false;
 
-  static Weld read(ParamReader&) { return {}; }
+  static WeldJoint read(ParamReader&) { return {}; }
 
   /// visit(JointRow) for all that it holds.
   template <class Visit>

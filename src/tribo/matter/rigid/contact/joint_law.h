@@ -22,7 +22,7 @@ struct JointPiece {
   TRIBO_HD bool operator==(const JointPiece& other) const { return same_matrix(other) && at == other.at; }
 };
 
-struct JointLaw {
+struct RigidJointLaw {
   double low = -unbounded, high = unbounded;  ///< rates that are allowed; equal: held
   double friction = 0;                        ///< impulse at most
   double aim = 0, most = 0;                   ///< of a motor: rate, and impulse at most

@@ -34,7 +34,7 @@ struct RigidJointRow {
   double value;  ///< at the beginning of the step [m], [rad]
   double gives;  ///< change of the rate by an impulse [1/kg], [1/(kg m^2)]
   double bend;   ///< what its value changes by beside its rate, over the step: curvature [m/s], [rad/s]
-  JointLaw law;
+  RigidJointLaw law;
   JointPiece piece;  ///< of the law, that is being solved with
   double off;        ///< what places alone are to bring back [m], [rad]
   double impulse;

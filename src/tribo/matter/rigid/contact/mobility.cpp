@@ -29,7 +29,7 @@ struct HoldByJoints {
       for (Index k = 0; k < count[j]; ++k) {
         const RigidJointRow& r = row[j * joint_rows + k];
         // What is soft, slips or lets go may be light.
-        if (r.soft > 0 || r.low != -1e300 || r.high != 1e300) continue;
+        if (r.law.low != r.law.high) continue;
         hold(tie[j].a, r, r.ra, tie[j].b, r.rb);
         hold(tie[j].b, r, r.rb, tie[j].a, r.ra);
       }

@@ -15,6 +15,9 @@ constexpr Index heavy_grain = 8;
 /// So few ties are done by one team: their work is less than what starting threads costs.
 constexpr Index few_ties = 48;
 constexpr int most_colors = 63;
+/// Solves of joints in a step, where nothing touches: each finds the end of the step by the velocities of the one before,
+/// to a power of w dt more.
+constexpr int joint_solves = 3;
 
 struct SweepTies {
   const RigidTie* tie;
@@ -383,6 +386,22 @@ void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, doub
     parallel_for(ex, label, progress.rows, FollowRow{progress, more});
     parallel_for(ex, label, followed, FollowJointRow{progress, more});
   }
+}
+
+void RigidStep::answer(Exec& ex, int sweeps) const {
+  if (mesh->joints == 0) {
+    sweep_ties(ex, *colors, SweepMode::solve, sweeps, enough, *contacts, *joint_rows, *work);
+    return;
+  }
+  const auto joined = [&](int round) {
+    if (round < joint_solves) bend_joints(ex, *mesh, *joints, dt, *state, *work, *joint_rows);
+    solve_joints(ex, *mesh, *work, *joint_rows);
+    return round + 1 >= joint_solves;
+  };
+  if (contacts->rows > 0)
+    sweep_ties(ex, *colors, SweepMode::solve, sweeps, enough, *contacts, *joint_rows, *work, joined);
+  else
+    for (int k = 0; k < joint_solves; ++k) joined(k);
 }
 
 }  // namespace tribo::TRIBO_BACKEND

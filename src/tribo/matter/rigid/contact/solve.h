@@ -62,11 +62,11 @@ struct RigidStep {
   RigidContacts* contacts = nullptr;
   JointWork* joint_rows = nullptr;
   RigidWork* work = nullptr;
+  double dt = 0;
+  double enough = 0;  ///< see sweep_ties
 
   /// Lets joints and contacts answer to what others have pushed.
-  void answer(Exec& ex, int sweeps) const {
-    sweep_ties(ex, *colors, SweepMode::solve, sweeps, *contacts, *joint_rows, *work);
-  }
+  void answer(Exec& ex, int sweeps) const;
 };
 
 }  // namespace tribo::TRIBO_BACKEND

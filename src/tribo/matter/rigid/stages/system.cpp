@@ -15,9 +15,6 @@ constexpr int sweeps = 20, shift_sweeps = 10;
 /// impulses that hold it, so that this takes few; and stacks whose impulses were left with errors of 1e-5 of it swayed
 /// forever.
 constexpr double enough = 1e-9;
-/// Solves of joints in a step, where nothing touches: each finds the end of the step by the velocities of the one before,
-/// to a power of w dt more.
-constexpr int joint_solves = 3;
 /// Of rows and points in turns, at most, and the part of what gravity does in a step that they may leave to be done.
 constexpr int most_rounds = 4, most_solid_rounds = 8;
 constexpr double agreed = 0.01;
@@ -226,7 +223,7 @@ double RigidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
   double speed = 0;
   for (int round = 0; round < most_rounds; ++round) {
     note_velocities(ex_, mesh, work, before_);
-    settle(dt);
+    settle();
     read_nodes(ex_, phase.grid, own);
     unsettled_ += solve_points(ex_, work, own.points).unsettled;
     speed = give_to_nodes(ex_, phase.grid, own);
@@ -240,7 +237,7 @@ bool RigidSystem<Real>::collide(const StepTry& attempt, const View&) {
   if (empty()) return true;
   pass_on_by_pins();
   touch(attempt);
-  settle(attempt.dt);
+  settle();
   if (!solids_.empty()) meet_solids(attempt);
   pass_on_by_pins();
   return true;
@@ -257,25 +254,13 @@ void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
     const double change = push_solids(ex_, mesh, solids_.mesh, work, solid_meeting, solids_.state);
     if (round == 0) little = std::max(agreed * this->gravity() * attempt.dt, agreed_part * change);
     if (!(change > little)) break;
-    settle(attempt.dt);
+    settle();
   }
 }
 
 template <class Real>
-void RigidSystem<Real>::settle(double dt) {
-  if (mesh.joints == 0) {
-    sweep_ties(ex_, colors, SweepMode::solve, sweeps, small_change(dt), contacts, joint_work, work);
-    return;
-  }
-  const auto joined = [&](int round) {
-    if (round < joint_solves) bend_joints(ex_, mesh, joints, dt, state, work, joint_work);
-    solve_joints(ex_, mesh, work, joint_work);
-    return round + 1 >= joint_solves;
-  };
-  if (contacts.rows > 0)
-    sweep_ties(ex_, colors, SweepMode::solve, sweeps, small_change(dt), contacts, joint_work, work, joined);
-  else
-    for (int k = 0; k < joint_solves; ++k) joined(k);
+void RigidSystem<Real>::settle() {
+  step().answer(ex_, sweeps);
 }
 
 template <class Real>

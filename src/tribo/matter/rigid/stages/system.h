@@ -49,7 +49,9 @@ class RigidSystem final : public System<Real, 3> {
   bool has_bodies() const override { return !empty(); }
 
   /// Bodies in a step: from `predict` on where they are, from `collide` on what holds them.
-  RigidStep step() { return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work}; }
+  RigidStep step() {
+    return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work, attempt_.dt, small_change(attempt_.dt)};
+  }
 
   void each_saved(StateList& list) override;
   void loaded() override;
@@ -82,7 +84,7 @@ class RigidSystem final : public System<Real, 3> {
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
   /// Impulses between bodies and by joints.
-  void settle(double dt);
+  void settle();
   const Array<double>& friction_with(int phase) const {
     return phase == 0 ? mesh.particle_friction : mesh.strand_friction;
   }
