@@ -400,11 +400,12 @@ TYPED_TEST(TransferOf, ParticlesStayInTheirArenas) {
   Kinds<TypeParam, 3> kinds(cloud.ex, model);  // nothing but particles
   kinds.particles().constants = cloud.constants;
   std::swap(kinds.particles().work, cloud.work);
+  ContactSums sums;
   for (int step = 0; step < (single ? 5000 : 1000); ++step) {
     const double before = cloud.state.drift;
     StepReport report;
     std::swap(kinds.particles().state, cloud.state);
-    advance(cloud.ex, model, dt, kinds, report);
+    advance(cloud.ex, model, dt, kinds, sums, report);
     std::swap(kinds.particles().state, cloud.state);
     sorts += cloud.state.drift < before;
     if (step % 10 != 0) continue;
