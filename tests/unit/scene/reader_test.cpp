@@ -188,7 +188,7 @@ TEST(Overrides, MistakesNameTheOverride) {
   EXPECT_EQ(first_message("/="),
             "--set /=  /: unknown key; expected one of \"tribo\", \"name\", \"description\", "
             "\"dimension\", \"precision\", \"fps\", \"duration\", \"gravity\", \"grid\", \"time\", "
-            "\"materials\", \"objects\", \"colliders\", \"sinks\", \"contact\", \"strand_contact\", \"friction\", \"output\", \"render\", \"variants\", \"expect\"");
+            "\"materials\", \"objects\", \"colliders\", \"joints\", \"sinks\", \"contact\", \"strand_contact\", \"friction\", \"output\", \"render\", \"variants\", \"expect\"");
   EXPECT_THROW(parse_override("grid/dx=1"), SceneError);
   EXPECT_THROW(parse_override("/grid/dx"), SceneError);
   EXPECT_THROW(parse_override(""), SceneError);

@@ -37,7 +37,7 @@ struct TellRow {
   Index first;
   TRIBO_HD void operator()(Index i, TallyRun& run) const {
     const RigidRow& r = row[i];
-    const Vec3d impulse = r.normal * r.n + r.tangential, at = body[r.a].x + r.ra;
+    const Vec3d impulse = r.normal * r.n + r.tangential + r.impact, at = body[r.a].x + r.ra;
     tell(entry[r.a], at, r.ra, impulse, run);
     if (r.b >= 0)
       tell(entry[r.b], at, r.rb, -impulse, run);

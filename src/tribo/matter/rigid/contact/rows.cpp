@@ -513,7 +513,7 @@ struct MakeRows {
       double least = 1e300;
       bool claimed = false;
       for (Index i = first; i < end; ++i) {
-        if (row[i].collider != kept.kept[3][k] || row[i].bounce > 0) continue;
+        if (row[i].collider != kept.kept[3][k]) continue;
         if (row[i].feature == kept.kept[2][k]) claimed = true;
         const double distance = squared_norm(row[i].ra - arm);
         if (!(distance < least) || !(dot(force, row[i].n) > 0)) continue;
@@ -551,25 +551,18 @@ struct MakeRows {
     const double near = over + 0.05 * rules.rest;
     r.push = near < 0 ? share * min(-near, rules.deepest) / dt : 0;
     yield(a, b, r);
-    // An impact, not the weight of what rests: much faster than gravity makes anything in a step.
-    const double approach = -dot(velocity(a, b, r), r.n);
-    const double e = b != nullptr ? max(restitution[a.form], restitution[b->form]) : restitution[a.form];
-    r.bounce = 0;
-    if (e > 0 && approach > 4 * rules.gravity * dt + 1e-3 && over < approach * dt) {
-      // Caught before it arrives, by so much of the height it will have lost there; and likewise on the way back.
-      const double early = over > 0 ? 2 * rules.gravity * over : 0;
-      const double back = e * e * (approach * approach + early) - early;
-      r.bounce = back > 0 ? sqrt(back) : 0;
-      r.allowed = 0;
+    r.restitution = b != nullptr ? max(restitution[a.form], restitution[b->form]) : restitution[a.form];
+    r.falls = 0;
+    for (int k = 0; k < 3; ++k) {
+      const bool a_falls = a.inverse_mass > 0, b_falls = b != nullptr && b->inverse_mass > 0;
+      if (a_falls != b_falls) r.falls += (a_falls ? -r.n[k] : r.n[k]) * rules.gravity[k];
     }
+    r.impact = Vec3d::zero();
+    r.late = 0;
     r.normal = 0;
-    r.tangential = found.kept >= 0 && !(r.bounce > 0) ? dt * vector_at(kept_force, found.kept) : Vec3d::zero();
+    r.tangential = found.kept >= 0 ? dt * vector_at(kept_force, found.kept) : Vec3d::zero();
     r.shift = 0;
     return r;
-  }
-  TRIBO_HD static Vec3d velocity(const PlacedBody& a, const PlacedBody* b, const RigidRow& r) {
-    const Vec3d v = a.v + cross(a.w, r.ra);
-    return b != nullptr ? v - (b->v + cross(b->w, r.rb)) : v - r.carried;
   }
   /// The largest of the two answers across: with the whole 2 x 2 block friction turned aside (experiments_rigid 2).
   TRIBO_HD static void yield(const PlacedBody& a, const PlacedBody* b, RigidRow& r) {
@@ -640,7 +633,7 @@ int bits_for(std::uint64_t values) {
 
 void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, const Colliders<double, 3>::View& open,
                const Array<Index>& open_number, double dt, const RigidState& state, RigidWork& work, RigidContacts& c) {
-  const Reach reach{dt, rules.gravity, rules.rest};
+  const Reach reach{dt, sqrt(squared_norm(rules.gravity)), rules.rest};
   const PlacedBody* const body = work.body.data();
   c.pairs = c.rows = 0;
   c.search.box.resize_discard(mesh.count);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tribo/contact/colliders.h"
+#include "tribo/matter/rigid/contact/mobility.h"
 #include "tribo/matter/rigid/stages/rigid.h"
 #include "tribo/search/box_search.h"
 
@@ -26,13 +27,16 @@ struct RigidRow {
   Index collider;  ///< its number, or -1
   Vec3d carried;   ///< velocity of the collider there [m/s]
   double allowed;  ///< approach that closes the gap within the step [m/s]
-  double bounce;   ///< separation that an impact ends with, or 0 [m/s]
+  double restitution;
+  double falls;    ///< acceleration of the approach by gravity [m/s^2]
   double push;     ///< separation that brings what is too near apart [m/s]
   double friction;
   double gives, slips;  ///< change of the velocity along n by an impulse along n, and the most across [1/kg]
   double normal;        ///< impulse so far [N s]
   Vec3d tangential;     ///< likewise
   double shift;         ///< likewise, of the push
+  Vec3d impact;         ///< impulse of impacts in this step, beside the others [N s]
+  double late;          ///< what an impact's separation is too fast for places, since it was not there all the step [m/s]
   double normal_before, normal_way;  ///< of the sweep before, and where sweeps lead to: see solve.h
   Vec3d tangential_before, tangential_way;
 };
@@ -43,7 +47,7 @@ inline constexpr double rest_cells = 0.02;
 struct RigidContactRules {
   double rest = 0;     ///< distance at which bodies rest [m]
   double deepest = 0;  ///< of what is pushed apart at once [m]
-  double gravity = 0;  ///< |g| [m/s^2]
+  Vec3d gravity = Vec3d::zero();  ///< [m/s^2]
 };
 
 /// What a feeler has found.
@@ -72,6 +76,10 @@ struct RigidContacts {
   Array<Index> touch_feature, found, chosen, chosen_start;
   Array<RigidRow> row;
   Array<Index> kept_place;
+  // of impacts
+  Array<RigidMobility> mobility;
+  Array<Index> hit;
+  Array<Shift> before;
   Index pairs = 0, rows = 0;
   Array<Index> apart;  ///< body and body, by rising pairs: joined, and not to touch
   Index apart_count = 0;
@@ -80,7 +88,7 @@ struct RigidContacts {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
            pair.bytes() + entry_start.bytes() + slots.bytes() + slot_start.bytes() + touch.bytes() +
            touch_feature.bytes() + found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
-           apart.bytes();
+           mobility.bytes() + hit.bytes() + before.bytes() + apart.bytes();
   }
 };
 

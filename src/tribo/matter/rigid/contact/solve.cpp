@@ -36,7 +36,7 @@ struct SweepTies {
     for (Index k = 0; k < own.count; ++k) {
       RigidRow& r = row[own.first + (backward ? own.count - 1 - k : k)];
       if (mode == SweepMode::begin) {
-        push(a, b, r, r.normal * r.n + r.tangential);
+        push(a, b, r, r.normal * r.n + r.tangential + r.impact);
       } else if (mode == SweepMode::solve) {
         solve(a, b, r);
       } else {
@@ -56,8 +56,7 @@ struct SweepTies {
   }
   TRIBO_HD static void solve(PlacedBody* a, PlacedBody* b, RigidRow& r) {
     Vec3d v = velocity(a, b, r);
-    const double wanted = r.bounce > 0 ? r.bounce : -r.allowed;
-    const double normal = max(r.normal + (wanted - dot(v, r.n)) / r.gives, 0.0);
+    const double normal = max(r.normal - (r.allowed + dot(v, r.n)) / r.gives, 0.0);
     if (normal != r.normal) {
       push(a, b, r, (normal - r.normal) * r.n);
       r.normal = normal;
@@ -75,10 +74,16 @@ struct SweepTies {
     to->w += body->inverse_inertia * cross(arm, impulse);
   }
   TRIBO_HD static void move(const PlacedBody* a, const PlacedBody* b, Shift* shift_a, Shift* shift_b, RigidRow& r) {
-    // What has not been too near has nothing to push, but must not be run into.
+    // What has not been too near has nothing to push, but must not be run into; what has met within the step takes back
+    // a part of its way, as far as there is room.
     Vec3d v = shift_a->v + cross(shift_a->w, r.ra);
     if (b != nullptr) v = v - (shift_b->v + cross(shift_b->w, r.rb));
-    const double impulse = max(r.shift + (r.push - dot(v, r.n)) / r.gives, 0.0);
+    double wanted = r.push, least = 0;
+    if (r.late > 0) {
+      wanted = -min(r.late, max(r.allowed + dot(velocity(a, b, r), r.n), 0.0));
+      least = -1e300;
+    }
+    const double impulse = max(r.shift + (wanted - dot(v, r.n)) / r.gives, least);
     const Vec3d more = (impulse - r.shift) * r.n;
     give(a, shift_a, r.ra, more);
     give(b, shift_b, r.rb, -more);

@@ -42,7 +42,7 @@ enum class SweepMode : int {
   shift   ///< the same for places alone
 };
 
-/// Gives bodies the impulses that rows begin with.
+/// Gives bodies the impulses that rows begin with, and those of impacts.
 void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, RigidWork& work);
 
 /// What is solved beside rows, as joints are, with the number of the sweep. False where that is not all yet.

@@ -231,6 +231,8 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, forms, mesh.low, [&](std::size_t f) { return bounds(f).low; });
   send(ex, forms, mesh.high, [&](std::size_t f) { return bounds(f).high; });
   send(ex, forms, mesh.thickness, [&](std::size_t f) { return seed.forms[f].thickness; });
+  mesh.bounces = std::any_of(seed.forms.begin(), seed.forms.end(),
+                             [](const RigidForm& form) { return form.restitution > 0; });
   send(ex, forms, mesh.restitution, [&](std::size_t f) { return seed.forms[f].restitution; });
   send(ex, forms, mesh.radius, [&](std::size_t f) { return seed.forms[f].radius; });
   send(ex, forms, mesh.round, [&](std::size_t f) { return seed.forms[f].round ? 1 : 0; });

@@ -57,6 +57,7 @@ struct RigidMesh {
   // by form
   Field<double, 3> low, high;  ///< bounds in the body's frame [m]
   Array<double> thickness, restitution;
+  bool bounces = false;  ///< whether any has restitution
   Array<Index> sample_begin, sample_end, round;
   Array<double> radius;
   // by sample

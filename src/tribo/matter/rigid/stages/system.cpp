@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tribo/engine/host_vectors.h"
+#include "tribo/matter/rigid/contact/impacts.h"
 
 namespace tribo::TRIBO_BACKEND {
 
@@ -43,7 +44,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   load_bodies(ex_, seed, mesh, state);
   if (empty()) return;
   for (const RigidForm& form : seed.forms) skins_.push_back(skin_of(seed, form));
-  rules_ = {rest_cells * model_.dx, 0.25 * model_.dx, this->gravity()};
+  rules_ = {rest_cells * model_.dx, 0.25 * model_.dx, model_.gravity};
   for (const RigidBody& body : seed.bodies)
     if (body.drive < 0) moving_mass_ += body.mass;
   load_joints(ex_, seed, mesh, joints, joint_work, state);
@@ -206,6 +207,8 @@ void RigidSystem<Real>::touch(const StepTry& attempt) {
   find_rows(ex_, mesh, rules_, open, open_number_, attempt.dt, state, work, contacts);
   begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
   color_ties(ex_, mesh, contacts, work, colors);
+  if (mesh.bounces && contacts.rows > 0)
+    meet_impacts(ex_, mesh, joints, joint_work, colors, this->gravity(), attempt.dt, work, contacts);
   begin_ties(ex_, colors, contacts, work);
 }
 
