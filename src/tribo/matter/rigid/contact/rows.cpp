@@ -558,7 +558,6 @@ struct MakeRows {
       if (a_falls != b_falls) r.falls += (a_falls ? -r.n[k] : r.n[k]) * rules.gravity[k];
     }
     r.impact = Vec3d::zero();
-    r.late = 0;
     r.normal = 0;
     r.tangential = found.kept >= 0 ? dt * vector_at(kept_force, found.kept) : Vec3d::zero();
     r.shift = 0;

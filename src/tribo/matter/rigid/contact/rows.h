@@ -36,7 +36,6 @@ struct RigidRow {
   Vec3d tangential;     ///< likewise
   double shift;         ///< likewise, of the push
   Vec3d impact;         ///< impulse of impacts in this step, beside the others [N s]
-  double late;          ///< what an impact's separation is too fast for places, since it was not there all the step [m/s]
   double normal_before, normal_way;  ///< of the sweep before, and where sweeps lead to: see solve.h
   Vec3d tangential_before, tangential_way;
 };
@@ -79,7 +78,7 @@ struct RigidContacts {
   // of impacts
   Array<RigidMobility> mobility;
   Array<Index> hit;
-  Array<Shift> before;
+  Array<Shift> before, kick;
   Index pairs = 0, rows = 0;
   Array<Index> apart;  ///< body and body, by rising pairs: joined, and not to touch
   Index apart_count = 0;
@@ -88,7 +87,7 @@ struct RigidContacts {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
            pair.bytes() + entry_start.bytes() + slots.bytes() + slot_start.bytes() + touch.bytes() +
            touch_feature.bytes() + found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
-           mobility.bytes() + hit.bytes() + before.bytes() + apart.bytes();
+           mobility.bytes() + hit.bytes() + before.bytes() + kick.bytes() + apart.bytes();
   }
 };
 

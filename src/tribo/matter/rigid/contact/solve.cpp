@@ -36,7 +36,7 @@ struct SweepTies {
     for (Index k = 0; k < own.count; ++k) {
       RigidRow& r = row[own.first + (backward ? own.count - 1 - k : k)];
       if (mode == SweepMode::begin) {
-        push(a, b, r, r.normal * r.n + r.tangential + r.impact);
+        push(a, b, r, r.normal * r.n + r.tangential);
       } else if (mode == SweepMode::solve) {
         solve(a, b, r);
       } else {
@@ -74,16 +74,10 @@ struct SweepTies {
     to->w += body->inverse_inertia * cross(arm, impulse);
   }
   TRIBO_HD static void move(const PlacedBody* a, const PlacedBody* b, Shift* shift_a, Shift* shift_b, RigidRow& r) {
-    // What has not been too near has nothing to push, but must not be run into; what has met within the step takes back
-    // a part of its way, as far as there is room.
+    // What has not been too near has nothing to push, but must not be run into.
     Vec3d v = shift_a->v + cross(shift_a->w, r.ra);
     if (b != nullptr) v = v - (shift_b->v + cross(shift_b->w, r.rb));
-    double wanted = r.push, least = 0;
-    if (r.late > 0) {
-      wanted = -min(r.late, max(r.allowed + dot(velocity(a, b, r), r.n), 0.0));
-      least = -1e300;
-    }
-    const double impulse = max(r.shift + (wanted - dot(v, r.n)) / r.gives, least);
+    const double impulse = max(r.shift + (r.push - dot(v, r.n)) / r.gives, 0.0);
     const Vec3d more = (impulse - r.shift) * r.n;
     give(a, shift_a, r.ra, more);
     give(b, shift_b, r.rb, -more);
@@ -287,8 +281,12 @@ struct SweepAll {
 
 struct MarkTouched {
   const RigidTie* tie;
+  const RigidRow* row;
   Index* touched;
   TRIBO_HD void operator()(Index t) const {
+    bool any = false;
+    for (Index k = 0; k < tie[t].count; ++k) any = any || row[tie[t].first + k].normal > 0;
+    if (!any) return;
     if (tie[t].a >= 0) mark_one(touched + tie[t].a);
     if (tie[t].b >= 0) mark_one(touched + tie[t].b);
   }
@@ -305,8 +303,7 @@ void sweep_color(Exec& ex, const RigidColors& c, const SweepTies& ties, int colo
 
 }  // namespace
 
-void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const RigidWork& work,
-                RigidColors& c) {
+void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, RigidColors& c) {
   c.pairs.resize(static_cast<std::size_t>(contacts.pairs));
   copy_to_host(ex, contacts.pair, c.pairs.data(), contacts.pairs);
   c.used.assign(static_cast<std::size_t>(mesh.count), 0);
@@ -340,8 +337,11 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, 
   c.start.pop_back();
   copy_to_device(ex, c.host.data(), c.tie, static_cast<Index>(c.host.size()));
   copy_to_device(ex, c.start.data(), c.device_start, static_cast<Index>(c.start.size()));
+}
+
+void mark_touched(Exec& ex, const RigidColors& c, const RigidContacts& contacts, RigidWork& work) {
   parallel_for(ex, label, static_cast<Index>(c.host.size()),
-               MarkTouched{c.tie.data(), const_cast<RigidWork&>(work).touched.data()});
+               MarkTouched{c.tie.data(), contacts.row.data(), work.touched.data()});
 }
 
 void begin_ties(Exec& ex, const RigidColors& c, RigidContacts& contacts, RigidWork& work) {

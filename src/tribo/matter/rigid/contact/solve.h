@@ -33,8 +33,7 @@ struct RigidColors {
 };
 
 /// Puts pairs into colors, in their order.
-void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const RigidWork& work,
-                RigidColors& colors);
+void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, RigidColors& colors);
 
 enum class SweepMode : int {
   begin,  ///< gives bodies the impulses that rows begin with
@@ -42,7 +41,7 @@ enum class SweepMode : int {
   shift   ///< the same for places alone
 };
 
-/// Gives bodies the impulses that rows begin with, and those of impacts.
+/// Gives bodies the impulses that rows begin with.
 void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, RigidWork& work);
 
 /// What is solved beside rows, as joints are, with the number of the sweep. False where that is not all yet.
@@ -52,6 +51,9 @@ using BetweenSweeps = std::function<bool(int)>;
 /// than `enough`, twice the energy of the change [J].
 void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
+
+/// Notes which bodies rows hold, once that is settled.
+void mark_touched(Exec& ex, const RigidColors& colors, const RigidContacts& contacts, RigidWork& work);
 
 /// All bodies of a step with what holds them, for others that push them after they are placed and rows are made.
 struct RigidStep {

@@ -47,6 +47,7 @@ struct PlaceBody {
   Vec3d falls;  ///< change of velocity by gravity
   PlacedBody* body;
   Shift* shift;
+  Vec3d* owed;
   Index* touched;
   TRIBO_HD void operator()(Index i) const {
     PlacedBody one;
@@ -66,6 +67,7 @@ struct PlaceBody {
     }
     body[i] = one;
     shift[i] = {Vec3d::zero(), Vec3d::zero()};
+    owed[i] = Vec3d::zero();
     touched[i] = 0;
   }
 };
@@ -106,6 +108,7 @@ struct KeepVelocity {
 struct MoveBody {
   const PlacedBody* body;
   const Shift* shift;
+  const Vec3d* owed;
   const Index* touched;
   RigidTurns turns;
   Vec3d gravity;
@@ -122,7 +125,7 @@ struct MoveBody {
     }
     // In free flight along its parabola, so that falls and bounces have the right height for any dt; a contact knows the
     // velocity at the end of the step alone.
-    Vec3d way = dt * (one.v + shift[i].v);
+    Vec3d way = dt * (one.v + shift[i].v + owed[i]);
     if (touched[i] == 0) way += (-0.5 * dt * dt) * gravity;
     put(x, i, one.x + way);
     put(v, i, one.v);
@@ -285,13 +288,14 @@ void place_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double 
                   RigidWork& work) {
   work.body.resize_discard(mesh.count);
   work.shift.resize_discard(mesh.count);
+  work.owed.resize_discard(mesh.count);
   work.touched.resize_discard(mesh.count);
   place_driven(ex, mesh, time, dt, state, work);
   parallel_for(ex, label, mesh.count,
                PlaceBody{view(std::as_const(state.x)), view(std::as_const(state.v)), view(std::as_const(state.L)),
                          view(std::as_const(state.q)), mesh.inverse_mass.data(), view(mesh.inverse_inertia),
                          mesh.form_of.data(), mesh.group.data(), dt * gravity, work.body.data(), work.shift.data(),
-                         work.touched.data()},
+                         work.owed.data(), work.touched.data()},
                body_grain);
   parallel_for(ex, label, static_cast<Index>(mesh.driven.size()), TurnDriven{work.driven.data(), work.body.data()});
 }
@@ -314,8 +318,8 @@ void keep_velocities(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Rig
 void move_bodies(Exec& ex, const RigidMesh& mesh, const Vec3d& gravity, double dt, RigidState& state,
                  RigidWork& work) {
   parallel_for(ex, label, mesh.count,
-               MoveBody{work.body.data(), work.shift.data(), work.touched.data(), turns_of(mesh, state), gravity, dt,
-                        view(state.x), view(state.v), view(state.L), view(state.q)},
+               MoveBody{work.body.data(), work.shift.data(), work.owed.data(), work.touched.data(), turns_of(mesh, state), gravity,
+                        dt, view(state.x), view(state.v), view(state.L), view(state.q)},
                body_grain);
 }
 

@@ -24,13 +24,14 @@ struct Shift {
 struct RigidWork {
   Array<PlacedBody> body;
   Array<Shift> shift;        ///< only moves; see solve.h
+  Array<Vec3d> owed;         ///< likewise, of impacts within the step; see impacts.h [m/s]
   Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.h
   Array<Index> touched;      ///< 1: something acts on it beside gravity
   Array<DrivenBody> driven;
   std::vector<DrivenBody> driven_host;
 
   std::size_t bytes() const {
-    return body.bytes() + shift.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
+    return body.bytes() + shift.bytes() + owed.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
   }
 };
 

@@ -206,7 +206,7 @@ void RigidSystem<Real>::touch(const StepTry& attempt) {
   const auto open = open_.place(ex_, open_specs_, attempt.around.time, attempt.dt, {});
   find_rows(ex_, mesh, rules_, open, open_number_, attempt.dt, state, work, contacts);
   begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
-  color_ties(ex_, mesh, contacts, work, colors);
+  color_ties(ex_, mesh, contacts, colors);
   if (mesh.bounces && contacts.rows > 0)
     meet_impacts(ex_, mesh, joints, joint_work, colors, this->gravity(), attempt.dt, work, contacts);
   begin_ties(ex_, colors, contacts, work);
@@ -287,6 +287,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
     else
       joined(0);
   }
+  mark_touched(ex_, colors, contacts, work);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
   if (!pins.empty()) {
     carry_pinned(ex_, mesh, state, pins, solids_.state);
