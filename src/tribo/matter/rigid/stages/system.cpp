@@ -111,7 +111,7 @@ void RigidSystem<Real>::each_saved(StateList& list) {
   list.column("rigid.q", state.q, state.count);
   list.column("rigid.v", state.v, state.count);
   list.column("rigid.L", state.L, state.count);
-  list.items("rigid.kept.0", state.kept_count);
+  list.items("rigid.kept", state.kept_count);
   list.column("rigid.kept", state.kept, state.kept_count);
   list.column("rigid.kept_force", state.kept_force, state.kept_count);
   list.column("rigid.kept_at", state.kept_at, state.kept_count);
