@@ -31,14 +31,18 @@ struct MeasureNode {
     const int node = static_cast<int>(i % nodes);
     mark[i] = 0;
     point_at[i] = -1;
+    depth[i] = static_cast<Real>(near_cells);
+    const NodePack<Real>& mass = center[Size{own.near} * nodes + node];
+    if (!(mass[3] > Real(0))) return;  // nobody is near
     const Vec3d x = node_at(cell[own.near], node, dx);
     const PlacedBody& body = bodies.body[own.body];
     const double here = bodies.shapes.nearest(body, x).distance;
     depth[i] = static_cast<Real>(here / dx);
-    const NodePack<Real>& mass = center[Size{own.near} * nodes + node];
-    if (!(mass[3] > Real(0)) || !(here < near_cells * dx)) return;
-    const double there = bodies.shapes.nearest(body, x + away(mass, dx)).distance;
-    mark[i] = here < touching_cells * dx || there < touching_cells * dx ? 1 : 0;
+    if (!(here < near_cells * dx)) return;
+    mark[i] = here < touching_cells * dx ||
+                      bodies.shapes.nearest(body, x + away(mass, dx)).distance < touching_cells * dx
+                  ? 1
+                  : 0;
   }
   TRIBO_HD static Vec3d away(const NodePack<Real>& center, double dx) {
     return {{dx * static_cast<double>(center[0]), dx * static_cast<double>(center[1]),

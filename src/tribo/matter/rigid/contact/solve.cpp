@@ -26,6 +26,7 @@ struct SweepTies {
   Shift* shift;
   SweepMode mode;
   bool backward;
+  double dt = 0;
 
   TRIBO_HD void one(Index t) const {
     const RigidTie& own = tie[t];
@@ -39,6 +40,8 @@ struct SweepTies {
         push(a, b, r, r.normal * r.n + r.tangential);
       } else if (mode == SweepMode::solve) {
         solve(a, b, r);
+      } else if (mode == SweepMode::turn) {
+        if (b != nullptr && r.shift > 0) turn(a, b, r);
       } else {
         move(a, b, shift_a, shift_b, r);
       }
@@ -82,6 +85,14 @@ struct SweepTies {
     give(a, shift_a, r.ra, more);
     give(b, shift_b, r.rb, -more);
     r.shift = impulse;
+  }
+  /// By what places have been moved, P/m dt of each, dt P x (v_a - v_b).
+  TRIBO_HD void turn(PlacedBody* a, PlacedBody* b, const RigidRow& r) const {
+    if (!(a->inverse_mass > 0) || !(b->inverse_mass > 0)) return;
+    const Vec3d back = (-dt * r.shift) * cross(r.n, a->v - b->v);
+    const double of_a = trace(a->inverse_inertia), of_b = trace(b->inverse_inertia);
+    a->w += a->inverse_inertia * ((of_b / (of_a + of_b)) * back);
+    b->w += b->inverse_inertia * ((of_a / (of_a + of_b)) * back);
   }
 };
 
@@ -337,6 +348,12 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, 
   c.start.pop_back();
   copy_to_device(ex, c.host.data(), c.tie, static_cast<Index>(c.host.size()));
   copy_to_device(ex, c.start.data(), c.device_start, static_cast<Index>(c.start.size()));
+}
+
+void turn_back(Exec& ex, const RigidColors& c, double dt, RigidContacts& contacts, RigidWork& work) {
+  const SweepTies ties{c.tie.data(),      contacts.row.data(), work.body.data(),
+                       work.shift.data(), SweepMode::turn,     false, dt};
+  for (std::size_t k = 0; k + 1 < c.start.size(); ++k) sweep_color(ex, c, ties, static_cast<int>(k));
 }
 
 void mark_touched(Exec& ex, const RigidColors& c, const RigidContacts& contacts, RigidWork& work) {

@@ -38,7 +38,8 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, 
 enum class SweepMode : int {
   begin,  ///< gives bodies the impulses that rows begin with
   solve,  ///< changes impulses until rows have what they want
-  shift   ///< the same for places alone
+  shift,  ///< the same for places alone
+  turn    ///< see turn_back
 };
 
 /// Gives bodies the impulses that rows begin with.
@@ -51,6 +52,10 @@ using BetweenSweeps = std::function<bool(int)>;
 /// than `enough`, twice the energy of the change [J].
 void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
+
+/// Bodies that are moved apart across the way in which they pass each other have another angular momentum together.
+/// Their spins give it back, most of it that of the one that turns less easily. After all else of a step.
+void turn_back(Exec& ex, const RigidColors& colors, double dt, RigidContacts& contacts, RigidWork& work);
 
 /// Notes which bodies rows hold, once that is settled.
 void mark_touched(Exec& ex, const RigidColors& colors, const RigidContacts& contacts, RigidWork& work);

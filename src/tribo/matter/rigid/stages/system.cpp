@@ -287,6 +287,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
     else
       joined(0);
   }
+  turn_back(ex_, colors, attempt.dt, contacts, work);
   mark_touched(ex_, colors, contacts, work);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
   if (!pins.empty()) {
