@@ -96,7 +96,7 @@ TEST(FrictionTable, ReachesWhatIsSimulated) {
   EXPECT_EQ(solids.bodies[0].strand_friction, 0.875);
   EXPECT_EQ(solids.bodies[1].strand_friction, 0.3);
   std::vector<std::string> warnings;
-  const RodSeed rods = sample_hair(scene, solids, warnings);
+  const RodSeed rods = sample_hair(scene, solids, {}, warnings);
   EXPECT_EQ(rods.collider_friction, (std::vector<double>{0.7, 0.6, 0.7, 0.125}));
   EXPECT_EQ(rods.pair_friction, (std::vector<double>{0.2, 0.1, 0.1, 0.1}));
   EXPECT_EQ(rods.particle_friction, 2);
@@ -110,7 +110,7 @@ TEST(FrictionTable, NoPairTakesNoMemory) {
   const SolidSeed solids = sample_solids(scene);
   EXPECT_TRUE(solids.collider_friction.empty());
   std::vector<std::string> warnings;
-  const RodSeed rods = sample_hair(scene, solids, warnings);
+  const RodSeed rods = sample_hair(scene, solids, {}, warnings);
   EXPECT_TRUE(rods.pair_friction.empty());
   EXPECT_TRUE(rods.collider_friction.empty());
   EXPECT_EQ(build_model(scene).colliders[0].friction, 0.7);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "tribo/matter/rigid/spec.h"
 #include "tribo/matter/solids/spec.h"
 #include "tribo/matter/strands/spec.h"
 #include "tribo/scene/suggest.h"
@@ -57,7 +58,7 @@ void check_grown_on(const Scene& scene, const StrandsSpec& hair, const std::stri
   if (hair.on.empty()) {
     if (scalp && !scalp->has_shape && findings.clean(scalp_key))
       findings.add(scalp_key,
-                   "expected `shape`, whose surface strands grow on; or name the collider or solid that they "
+                   "expected `shape`, whose surface strands grow on; or name the collider, body or solid that they "
                    "grow on: \"on\" of the object");
     return;
   }
@@ -78,13 +79,18 @@ void check_grown_on(const Scene& scene, const StrandsSpec& hair, const std::stri
     return;
   }
   for (const ObjectSpec& other : scene.objects) {
-    if (hybrid_mesh(other) == nullptr) continue;
+    const auto* rigid = other.as<RigidSpec>();
+    if (hybrid_mesh(other) == nullptr && rigid == nullptr) continue;
     known.push_back(other.name);
-    if (other.name == hair.on) return;
+    if (other.name != hair.on) continue;
+    if (rigid != nullptr && (!rigid->copies.empty() || rigid->array))
+      findings.add(key, fmt::format("'{}' is several bodies, and hair grows on one; give it an object of its own",
+                                    hair.on));
+    return;
   }
   std::string hint = did_you_mean(hair.on, known);
-  if (hint.empty()) hint = known.empty() ? "; the scene has neither" : "; there are " + quoted_list(known);
-  findings.add(key, fmt::format("no collider, nor solid of method \"hybrid\", is called \"{}\"{}", hair.on, hint));
+  if (hint.empty()) hint = known.empty() ? "; the scene has none" : "; there are " + quoted_list(known);
+  findings.add(key, fmt::format("no collider, nor rigid body, nor solid of method \"hybrid\", is called \"{}\"{}", hair.on, hint));
 }
 
 }  // namespace
@@ -121,12 +127,12 @@ void check_hair(const Scene& scene, const ObjectSpec& object, const std::string&
   check_grown_on(scene, hair, pointer, findings);
   if (const std::string& skin = hair.skin; !skin.empty() && findings.clean(pointer + "/skin")) {
     const auto found = std::find_if(scene.objects.begin(), scene.objects.end(), [&](const ObjectSpec& other) {
-      return other.name == skin && hybrid_mesh(other) != nullptr;
+      return other.name == skin && (hybrid_mesh(other) != nullptr || other.as<RigidSpec>() != nullptr);
     });
     if (found == scene.objects.end())
       findings.add(pointer + "/skin",
-                   fmt::format("no object called '{}' is a solid of method \"hybrid\", whose surface "
-                               "roots could go with; name one, or use `motion`",
+                   fmt::format("no object called '{}' is a rigid body or a solid of method \"hybrid\", whose "
+                               "surface roots could go with; name one, or use `motion`",
                                skin));
   }
   const double speed = std::hypot(object.velocity[0], object.velocity[1], object.velocity[2]);

@@ -40,6 +40,9 @@ StrandRules strand_rules(const Scene& scene, std::size_t o) {
 
 namespace {
 
+/// How far from its root a strand is in its follicle at least, in radii.
+constexpr double follicle_radii = 4;
+
 /// Places of the roots on the surface of a solid, each on the triangle that is nearest to it.
 std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids, const std::string& name,
                                     const Strands& strands) {
@@ -73,6 +76,70 @@ std::vector<SkinRoot> roots_on_skin(const Scene& scene, const SolidSeed& solids,
   return roots;
 }
 
+/// A rigid body that roots go with.
+class RigidSkinOf {
+ public:
+  RigidSkinOf(const RigidSeed& seed, std::int32_t body)
+      : number_(body),
+        body_(seed.bodies[static_cast<std::size_t>(body)]),
+        form_(seed.forms[static_cast<std::size_t>(body_.form)]) {}
+
+  std::vector<SkinRoot> roots(const Strands& strands) const {
+    std::vector<SkinRoot> roots;
+    for (std::size_t s = 0; s < strand_count(strands); ++s) {
+      SkinRoot& root = roots.emplace_back();
+      root.body = number_;
+      root.frame = body_.rotation;
+      root.off = local(strands.points[static_cast<std::size_t>(strands.start[s])]);
+    }
+    return roots;
+  }
+  /// Whether a point is inside, or no farther from it.
+  bool holds(const Vec<double, 3>& x, double distance) const {
+    bool any = false;
+    std::visit(
+        [&](const auto& shape) {
+          shape.each_contact(local(x) + form_.center, false, distance,
+                             [&](const SurfacePoint<double, 3>&) { any = true; });
+        },
+        form_.shape);
+    return any;
+  }
+  /// As find_roots and lead_roots do.
+  void find_roots(std::int32_t first_strand, RodSeed& seed) const {
+    tbb::parallel_for(static_cast<std::size_t>(first_strand), seed.rooted.size(), [&](std::size_t s) {
+      const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
+      if (seed.drive[first] < 0) return;
+      std::size_t i = first;
+      for (double along = 0; i < end; along += seed.length[i++])
+        if (i >= first + 2 && !(along < follicle_radii * seed.radius[i]) && !holds(seed.x[i], seed.radius[i])) break;
+      seed.rooted[s] = static_cast<std::int32_t>(i - first);
+      const Vec<double, 3> moves[3] = {body_.v, body_.w, Vec<double, 3>::zero()};
+      SkinClamp(body_.x, seed.x[first], seed.x[first + 1]).move(moves, &seed.v[first]);
+    });
+  }
+  void warn_of_far_roots(const ObjectSpec& object, const Strands& strands, std::vector<std::string>& warnings) const {
+    const StrandsSpec& hair = *object.as<StrandsSpec>();
+    const auto* scalp = std::get_if<ScalpSpec>(&hair.made.source);
+    const double near = 0.1 * form_.radius + (scalp ? scalp->root_depth : 0);
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < strand_count(strands); ++s)
+      count += holds(strands.points[static_cast<std::size_t>(strands.start[s])], near) ? 0 : 1;
+    if (count > 0)
+      warnings.push_back(fmt::format(
+          "{} of {} roots of hair '{}' are farther than {:.3g} m from the body '{}', and go with it at that distance; "
+          "move the hair or the body by `at`, or check the units of its strands (`scale`)",
+          count, strand_count(strands), object.name, near, hair.skin));
+  }
+
+ private:
+  Vec<double, 3> local(const Vec<double, 3>& x) const { return transpose(body_.rotation) * (x - body_.x); }
+
+  std::int32_t number_;
+  const RigidBody& body_;
+  const RigidForm& form_;
+};
+
 /// The follicles of roots on a skin, as `find_follicles` has them of colliders. The two vertices of a root are never in
 /// the open, and what is only some radii farther on its strand is there by how that bends.
 void find_roots(const SolidSeed& solids, const Run& triangles, std::int32_t first_strand, RodSeed& seed) {
@@ -83,11 +150,10 @@ void find_roots(const SolidSeed& solids, const Run& triangles, std::int32_t firs
   tbb::parallel_for(static_cast<std::size_t>(first_strand), seed.rooted.size(), [&](std::size_t s) {
     const auto first = static_cast<std::size_t>(seed.start[s]), end = static_cast<std::size_t>(seed.start[s + 1]);
     if (seed.drive[first] < 0) return;
-    constexpr double radii = 4;
     std::size_t i = first;
     for (double along = 0; i < end; along += seed.length[i++]) {
       const double r = seed.radius[i];
-      const bool near = i < first + 2 || along < radii * r || tree.distance(seed.x[i], r) < r;
+      const bool near = i < first + 2 || along < follicle_radii * r || tree.distance(seed.x[i], r) < r;
       if (!near && !(tree.winding(seed.x[i]) > 0.5)) break;
     }
     seed.rooted[s] = static_cast<std::int32_t>(i - first);
@@ -235,7 +301,8 @@ void warn_of_file(const ObjectSpec& object, const StrandsSpec& hair, std::vector
       warnings.push_back(fmt::format("strands {} of '{}': {}", file->file, object.name, note));
 }
 
-RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std::string>& warnings) {
+RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, const RigidSeed& rigids,
+                    std::vector<std::string>& warnings) {
   RodSeed seed;
   seed.contact = scene.strand_contact;
   Strands all;
@@ -250,7 +317,20 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
       const Strands strands = placed(make_strands(hair.made), hair.motion.pose(0));
       StrandRules rules = strand_rules(scene, o);
       std::vector<SkinRoot> roots;
-      if (!hair.skin.empty()) {
+      const auto skin = std::find_if(scene.objects.begin(), scene.objects.end(),
+                                     [&](const ObjectSpec& other) { return other.name == hair.skin; });
+      const std::int32_t rigid =
+          hair.skin.empty() || skin == scene.objects.end()
+              ? -1
+              : body_of(rigids, static_cast<int>(skin - scene.objects.begin()));
+      if (rigid >= 0) {
+        const RigidSkinOf body(rigids, rigid);
+        const std::vector<SkinRoot> on_body = body.roots(strands);
+        for (std::size_t s = 0; s < on_body.size(); ++s)
+          rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
+        body.warn_of_far_roots(scene.objects[o], strands, warnings);
+        seed.skin.insert(seed.skin.end(), on_body.begin(), on_body.end());
+      } else if (!hair.skin.empty()) {
         roots = roots_on_skin(scene, solids, hair.skin, strands);
         for (std::size_t s = 0; s < roots.size(); ++s)
           rules.skin.push_back({strands.points[static_cast<std::size_t>(strands.start[s])]});
@@ -259,6 +339,7 @@ RodSeed sample_hair(const Scene& scene, const SolidSeed& solids, std::vector<std
       }
       add_strands(seed, strands, rules);
       lead_roots(solids, roots, seed.bodies.back().strands.begin, seed);
+      if (rigid >= 0) RigidSkinOf(rigids, rigid).find_roots(seed.bodies.back().strands.begin, seed);
       for (const SolidBody& body : solids.bodies)
         if (!hair.skin.empty() && scene.objects[static_cast<std::size_t>(body.object)].name == hair.skin)
           find_roots(solids, body.triangles, seed.bodies.back().strands.begin, seed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tribo/matter/rigid/spec.h"
 #include "tribo/matter/solids/spec.h"
 #include "tribo/matter/strands/spec.h"
 #include "tribo/mesh/curvature.h"
@@ -39,12 +40,13 @@ void place_hair(Scene& scene) {
     const std::string& name = hair->on;
     for (const ColliderSpec& collider : scene.colliders)
       if (collider.name == name) grow_on(collider.shape, collider.motion, object);
-    for (const ObjectSpec& solid : scene.objects) {
-      if (solid.name != name || hybrid_mesh(solid) == nullptr) continue;
+    for (const ObjectSpec& other : scene.objects) {
+      const auto* rigid = other.as<RigidSpec>();
+      if (other.name != name || (hybrid_mesh(other) == nullptr && rigid == nullptr)) continue;
       hair->skin = name;
-      Keyframe place = solid.placement;
+      Keyframe place = rigid != nullptr ? rigid->motion.keys().front() : other.placement;
       place.time = 0;
-      grow_on(solid.shape, Motion({place}), object);
+      grow_on(other.shape, Motion({place}), object);
     }
   }
 }

@@ -117,7 +117,7 @@ void read_hair(ParamReader& in, const std::vector<MaterialSpec>* materials, Obje
   hair.clamp_tip = in.choice("tips", ends, "the last ones", "free") == std::string("clamped");
   hair.on =
       in.text("on",
-              "name of a collider, or of a solid of method \"hybrid\", that the hair grows on: its coordinates are "
+              "name of a collider, a rigid body, or a solid of method \"hybrid\", that the hair grows on: its coordinates are "
               "those of the hair, and clamped roots go with it; instead of `motion`, `at` and `rotation`",
               "");
   const bool on_other = !hair.on.empty();

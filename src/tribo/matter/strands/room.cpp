@@ -124,7 +124,7 @@ void StrandRoom::expect(const Scene& scene, Amounts& amounts) const {
 }
 
 void StrandRoom::seed(const Scene& scene, Seeds& seeds, std::vector<std::string>& warnings) const {
-  seeds.of<RodSeed>() = sample_hair(scene, seeds.of<SolidSeed>(), warnings);
+  seeds.of<RodSeed>() = sample_hair(scene, seeds.of<SolidSeed>(), seeds.of<RigidSeed>(), warnings);
 }
 
 void StrandRoom::count(const Seeds& seeds, double dx, Amounts& amounts) const {

@@ -5,7 +5,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid impulses";
+constexpr const char* forces_label = "rigid impulses";
 
 /// What joints have given to bodies, about their centers.
 struct TellJoint {
@@ -91,10 +91,10 @@ void load_forces(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, std
 
 void tell_forces(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, const JointWork& joints,
                  const RigidWork& work, const RigidForces& forces, const ContactTally& tally) {
-  tell_each(ex, label, tally, contacts.rows,
+  tell_each(ex, forces_label, tally, contacts.rows,
             TellRow{contacts.row.data(), work.body.data(), forces.row_entry.data(), tally.colliders});
   if (!forces.joined) return;
-  tell_each(ex, label, tally, mesh.joints,
+  tell_each(ex, forces_label, tally, mesh.joints,
             TellJoint{joints.row.data(), joints.count.data(), forces.joined_object.data(), tally.colliders});
 }
 

@@ -5,8 +5,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid impulses";
-constexpr Index heavy_grain = 8;
+constexpr const char* impacts_label = "rigid impulses";
+constexpr Index impacts_grain = 8;
 /// Passes over all pairs, there and back: impacts go on by a pair at least in each. What is left then meets without
 /// restitution.
 constexpr int most_passes = 30;
@@ -244,7 +244,7 @@ void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, co
   c.hit.resize_discard(all);
   c.kick.resize_discard(mesh.count);
   note_velocities(ex, mesh, work, c.before);
-  parallel_for(ex, label, mesh.count, NoKick{c.kick.data()});
+  parallel_for(ex, impacts_label, mesh.count, NoKick{c.kick.data()});
   // Faster than what rests has become by gravity in a step.
   const ImpactTies ties{colors.tie.data(), c.row.data(), work.body.data(),
                         mesh.joints > 0 ? c.mobility.data() : nullptr, work.owed.data(), c.kick.data(),
@@ -254,21 +254,21 @@ void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, co
     const Index begin = colors.start[static_cast<std::size_t>(color)];
     const Index count = colors.start[static_cast<std::size_t>(color) + 1] - begin;
     if (colors.serial_last && color == last)
-      parallel_for(ex, label, 1, ImpactSerial{ties, begin, count});
+      parallel_for(ex, impacts_label, 1, ImpactSerial{ties, begin, count});
     else
-      parallel_for(ex, label, count, ImpactColor{ties, begin}, heavy_grain);
+      parallel_for(ex, impacts_label, count, ImpactColor{ties, begin}, impacts_grain);
   };
   bool any = false;
   for (int pass = 0; pass < most_passes; ++pass) {
-    parallel_for(ex, label, all, NoHit{c.hit.data()});
+    parallel_for(ex, impacts_label, all, NoHit{c.hit.data()});
     for (int color = 0; color <= last; ++color) meet(color);
-    if (reduce(ex, label, all, Index{0}, HitOf{c.hit.data()}, Plus<Index>{}) == 0) break;
+    if (reduce(ex, impacts_label, all, Index{0}, HitOf{c.hit.data()}, Plus<Index>{}) == 0) break;
     any = true;
     for (int color = last; color >= 0; --color) meet(color);
   }
   if (!any) return;
-  parallel_for(ex, label, mesh.count, PutKick{c.before.data(), c.kick.data(), work.body.data()});
-  parallel_for(ex, label, c.rows, MoveRow{work.owed.data(), dt, c.row.data()});
+  parallel_for(ex, impacts_label, mesh.count, PutKick{c.before.data(), c.kick.data(), work.body.data()});
+  parallel_for(ex, impacts_label, c.rows, MoveRow{work.owed.data(), dt, c.row.data()});
 }
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -3,7 +3,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid impulses";
+constexpr const char* mobility_label = "rigid impulses";
 
 struct FreeMobility {
   const PlacedBody* body;
@@ -55,9 +55,9 @@ struct HoldByJoints {
 void find_mobilities(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& rows,
                      const RigidWork& work, Array<RigidMobility>& mobility) {
   mobility.resize_discard(mesh.count);
-  parallel_for(ex, label, mesh.count, FreeMobility{work.body.data(), mobility.data()});
+  parallel_for(ex, mobility_label, mesh.count, FreeMobility{work.body.data(), mobility.data()});
   if (mesh.joints > 0)
-    parallel_for(ex, label, 1,
+    parallel_for(ex, mobility_label, 1,
                  HoldByJoints{joints.view().tie, rows.row.data(), rows.count.data(), mesh.joints, work.body.data(),
                               mobility.data()});
 }

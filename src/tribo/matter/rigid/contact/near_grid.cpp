@@ -1,7 +1,6 @@
 #include "tribo/matter/rigid/contact/near_grid.h"
 
-#include <bit>
-
+#include "tribo/exec/key_bits.h"
 #include "tribo/exec/list_marked.h"
 #include "tribo/exec/mark.h"
 #include "tribo/grid/arena.h"
@@ -11,8 +10,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid near";
-constexpr Index heavy_grain = 64;
+constexpr const char* near_label = "rigid near";
+constexpr Index near_grain = 64;
 
 using Shape = BlockShape<3>;
 
@@ -301,8 +300,6 @@ struct SumBlock {
   }
 };
 
-int bits_for(Index values) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values) | 1)); }
-
 /// Near blocks by bodies, and bodies by near blocks.
 template <class Real>
 void find_blocks(Exec& ex, const RigidMesh& mesh, const RigidWork& work, double dx, const BinnedParticles<3>& binned,
@@ -310,32 +307,32 @@ void find_blocks(Exec& ex, const RigidMesh& mesh, const RigidWork& work, double 
   n.pairs = n.blocks = 0;
   const BodyRanges ranges{work.body.data(), view(mesh.low), view(mesh.high), dx, binned.block_count, mesh.groups};
   n.slots.resize_discard(mesh.count + 1);
-  parallel_for(ex, label, mesh.count + 1, CountSlots{ranges, mesh.count, n.slots.data()}, heavy_grain);
-  const Index slots = exclusive_scan(ex, label, n.slots, n.slots, mesh.count + 1);
+  parallel_for(ex, near_label, mesh.count + 1, CountSlots{ranges, mesh.count, n.slots.data()}, near_grain);
+  const Index slots = exclusive_scan(ex, near_label, n.slots, n.slots, mesh.count + 1);
   if (slots == 0) return;
   n.slot_block.resize_discard(slots);
   n.marked.resize_discard(slots);
   n.near_of.resize_discard(binned.block_count);
-  parallel_for(ex, label, binned.block_count, Clear{n.near_of.data(), 0});
-  parallel_for(ex, label, slots,
+  parallel_for(ex, near_label, binned.block_count, Clear{n.near_of.data(), 0});
+  parallel_for(ex, near_label, slots,
                FindBodyBlock{ranges, n.slots.data(), mesh.count, mesh.shapes.view(), binned.blocks, n.slot_block.data(),
                              n.marked.data(), n.near_of.data()},
-               heavy_grain);
-  n.blocks = list_marked(ex, label, n.near_of, binned.block_count, n.block);
+               near_grain);
+  n.blocks = list_marked(ex, near_label, n.near_of, binned.block_count, n.block);
   if (n.blocks == 0) return;
-  parallel_for(ex, label, binned.block_count, Clear{n.near_of.data(), -1});
+  parallel_for(ex, near_label, binned.block_count, Clear{n.near_of.data(), -1});
   n.cell.resize_discard(n.blocks);
-  parallel_for(ex, label, n.blocks, NumberNear{n.block.data(), binned.blocks, n.cell.data(), n.near_of.data()});
-  n.pairs = list_marked(ex, label, n.marked, slots, n.touch);
+  parallel_for(ex, near_label, n.blocks, NumberNear{n.block.data(), binned.blocks, n.cell.data(), n.near_of.data()});
+  n.pairs = list_marked(ex, near_label, n.marked, slots, n.touch);
   n.pair.resize_discard(n.pairs);
   n.key.resize_discard(n.pairs);
   n.pair_of.resize_discard(n.pairs);
-  parallel_for(ex, label, n.pairs,
+  parallel_for(ex, near_label, n.pairs,
                MakeBodyBlock{n.touch.data(), n.slots.data(), n.slot_block.data(), n.near_of.data(), mesh.count,
                              n.pair.data(), n.key.data(), n.pair_of.data()});
-  n.sorter.sort(ex, label, n.key, n.pair_of, n.pairs, bits_for(n.blocks));
+  n.sorter.sort(ex, near_label, n.key, n.pair_of, n.pairs, key_bits(static_cast<std::uint64_t>(n.blocks)));
   n.pair_start.resize_discard(n.blocks + 1);
-  parallel_for(ex, label, n.blocks + 1, BeginKey{n.key.data(), n.pairs, n.pair_start.data()});
+  parallel_for(ex, near_label, n.blocks + 1, BeginKey{n.key.data(), n.pairs, n.pair_start.data()});
 }
 
 }  // namespace
@@ -349,35 +346,35 @@ void find_near_grid(Exec& ex, const RigidMesh& mesh, const RigidWork& work, Grid
   find_blocks(ex, mesh, work, dx, binned, n);
   if (n.pairs == 0) return;
   n.reached.resize_discard(binned.block_count);
-  parallel_for(ex, label, binned.block_count, Clear{n.reached.data(), 0});
-  parallel_for(ex, label, n.blocks * Shape::neighbors,
+  parallel_for(ex, near_label, binned.block_count, Clear{n.reached.data(), 0});
+  parallel_for(ex, near_label, n.blocks * Shape::neighbors,
                MarkReached{n.cell.data(), binned.blocks, binned.block_count, n.reached.data()});
   n.marked.resize_discard(binned.bin_count);
-  parallel_for(ex, label, binned.bin_count,
+  parallel_for(ex, near_label, binned.bin_count,
                MarkBin{binned.bins, binned.blocks, binned.block_count, n.reached.data(), n.marked.data()});
-  n.bins = list_marked(ex, label, n.marked, binned.bin_count, n.bin);
+  n.bins = list_marked(ex, near_label, n.marked, binned.bin_count, n.bin);
   const Index entries = n.bins * Shape::neighbors;
   n.bin_near.resize_discard(entries);
   n.key.resize_discard(entries);
   n.touch.resize_discard(entries);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, near_label, entries,
                FindNeighbors{n.bin.data(), binned.bins, binned.blocks, binned.block_count, n.near_of.data(), n.blocks,
                              n.bin_near.data(), n.key.data(), n.touch.data()});
-  n.sorter.sort(ex, label, n.key, n.touch, entries, bits_for(n.blocks));
+  n.sorter.sort(ex, near_label, n.key, n.touch, entries, key_bits(static_cast<std::uint64_t>(n.blocks)));
   n.touch_start.resize_discard(n.blocks + 1);
-  parallel_for(ex, label, n.blocks + 1, BeginKey{n.key.data(), entries, n.touch_start.data()});
+  parallel_for(ex, near_label, n.blocks + 1, BeginKey{n.key.data(), entries, n.touch_start.data()});
   n.center.resize_discard(n.blocks * Shape::nodes);
   with_kernel(phase.constants.kernel, [&]<int Kernel>(std::integral_constant<int, Kernel>) {
     n.arenas.resize_discard(Size{n.bins} * BlockShape<3, Kernel>::arena_nodes);
     read_particles(phase.state, phase.work, [&](const auto& particles) {
       using Sum = SumBin<Real, Kernel, std::decay_t<decltype(particles)>>;
       for_each_team<typename Sum::Scratch>(
-          ex, label, n.bins,
+          ex, near_label, n.bins,
           Sum{particles, binned.order, binned.bins, n.bin.data(), Real(1) / phase.constants.dx, n.arenas.data()});
     });
     using Blocks = SumBlock<Real, Kernel>;
     for_each_team<typename Blocks::Scratch>(
-        ex, label, n.blocks, Blocks{TouchView{n.touch.data(), n.touch_start.data()}, n.arenas.data(), n.center.data()});
+        ex, near_label, n.blocks, Blocks{TouchView{n.touch.data(), n.touch_start.data()}, n.arenas.data(), n.center.data()});
   });
 }
 

@@ -8,7 +8,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid particles";
+constexpr const char* particles_label = "rigid particles";
 using Shape = BlockShape<3>;
 
 struct CountBin {
@@ -145,38 +145,38 @@ PointReport push_particles(Exec& ex, const RigidMesh& mesh, const Array<double>&
   if (grid.pairs == 0) return {};
   const BinnedParticles<3> binned = binned_particles(phase.state, phase.work);
   c.start.resize_discard(grid.bins + 1);
-  parallel_for(ex, label, grid.bins + 1, CountBin{binned.bins, grid.bin.data(), grid.bins, c.start.data()});
-  const Index entries = exclusive_scan(ex, label, c.start, c.start, grid.bins + 1);
+  parallel_for(ex, particles_label, grid.bins + 1, CountBin{binned.bins, grid.bin.data(), grid.bins, c.start.data()});
+  const Index entries = exclusive_scan(ex, particles_label, c.start, c.start, grid.bins + 1);
   c.mark.resize_discard(entries);
   c.body.resize_discard(entries);
   const NearParticles near{binned.bins, grid.bin.data(), c.start.data(), binned.order, grid.bins};
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   read_particles(phase.state, phase.work, [&](const auto& particles) {
     using Access = std::decay_t<decltype(particles)>;
-    parallel_for(ex, label, entries,
+    parallel_for(ex, particles_label, entries,
                  FindParticle<Real, Access>{near, particles, grid.bin_near.data(), grid.pair_start.data(),
                                             grid.pair_of.data(), grid.pair.data(), nodes.depth.data(), bodies,
                                             static_cast<double>(phase.constants.dx), Real(1) / phase.constants.dx,
                                             c.mark.data(), c.body.data()});
   });
-  const Index count = c.points.count = list_marked(ex, label, c.mark, entries, c.list);
+  const Index count = c.points.count = list_marked(ex, particles_label, c.mark, entries, c.list);
   if (count == 0) return {};
   c.key.resize_discard(count);
   c.mark.resize_discard(count);
-  parallel_for(ex, label, count, KeyParticle{c.list.data(), c.body.data(), c.key.data(), c.mark.data()});
-  c.sorter.sort(ex, label, c.key, c.mark, count,
+  parallel_for(ex, particles_label, count, KeyParticle{c.list.data(), c.body.data(), c.key.data(), c.mark.data()});
+  c.sorter.sort(ex, particles_label, c.key, c.mark, count,
                 static_cast<int>(std::bit_width(static_cast<std::uint64_t>(mesh.count))));
   c.points.point.resize_discard(count);
   c.place.resize_discard(count);
   PointReport report;
   change_particles(phase.state, phase.work, [&](const auto& particles) {
     using Access = std::decay_t<decltype(particles)>;
-    parallel_for(ex, label, count,
+    parallel_for(ex, particles_label, count,
                  MakeParticlePoint<Real, Access>{near, particles, c.mark.data(), c.body.data(), bodies, friction.data(),
                                                  c.points.point.data(), c.place.data()});
     list_points(ex, work, c.points);
     report = solve_points(ex, work, c.points);
-    parallel_for(ex, label, count,
+    parallel_for(ex, particles_label, count,
                  PushParticle<Access>{particles, c.place.data(), c.points.point.data(), c.points.impulse.data()});
   });
   return report;

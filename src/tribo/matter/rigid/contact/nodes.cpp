@@ -5,8 +5,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid nodes";
-constexpr Index heavy_grain = 256;
+constexpr const char* nodes_label = "rigid nodes";
+constexpr Index nodes_grain = 256;
 constexpr int nodes = BlockShape<3>::nodes;
 
 TRIBO_HD Vec3d node_at(const Cell<3>& block, int node, double dx) {
@@ -183,39 +183,39 @@ void find_nodes(Exec& ex, const RigidMesh& mesh, const RigidWork& work, const Ar
   c.depth.resize_discard(slots);
   c.mark.resize_discard(slots);
   c.point_at.resize_discard(slots);
-  parallel_for(ex, label, slots,
+  parallel_for(ex, nodes_label, slots,
                MeasureNode<Real>{c.near.pair.data(), c.near.cell.data(), c.near.center.data(), bodies, dx,
                                  c.depth.data(), c.mark.data(), c.point_at.data()},
-               heavy_grain);
-  c.points.count = list_marked(ex, label, c.mark, slots, c.place);
+               nodes_grain);
+  c.points.count = list_marked(ex, nodes_label, c.mark, slots, c.place);
   if (c.points.count == 0) return;
   c.points.point.resize_discard(c.points.count);
   c.given.resize_discard(c.points.count);
-  parallel_for(ex, label, c.points.count,
+  parallel_for(ex, nodes_label, c.points.count,
                MakePoint<Real>{c.place.data(), c.near.pair.data(), c.near.cell.data(), c.near.center.data(), bodies,
                                friction.data(), dx, c.point_at.data(), c.points.point.data()},
-               heavy_grain);
-  c.shared = reduce(ex, label, c.near.blocks * nodes, Index{0}, SharesNode{points_of(c)}, Plus<Index>{});
+               nodes_grain);
+  c.shared = reduce(ex, nodes_label, c.near.blocks * nodes, Index{0}, SharesNode{points_of(c)}, Plus<Index>{});
 }
 
 template <class Real>
 void begin_nodes(Exec& ex, RigidWork& work, NodeContacts<Real>& c) {
   list_points(ex, work, c.points);
-  parallel_for(ex, label, c.points.count, NoImpulse{c.given.data()});
+  parallel_for(ex, nodes_label, c.points.count, NoImpulse{c.given.data()});
 }
 
 template <class Real>
 void read_nodes(Exec& ex, const GridNodes<Real, 3>& grid, NodeContacts<Real>& c) {
-  parallel_for(ex, label, c.near.blocks * nodes,
+  parallel_for(ex, nodes_label, c.near.blocks * nodes,
                ReadNode<Real>{points_of(c), c.near.block.data(), grid.nodes, c.given.data(), c.points.point.data()});
 }
 
 template <class Real>
 double give_to_nodes(Exec& ex, const GridNodes<Real, 3>& grid, NodeContacts<Real>& c) {
   parallel_for(
-      ex, label, c.near.blocks * nodes,
+      ex, nodes_label, c.near.blocks * nodes,
       GiveToNode<Real>{points_of(c), c.near.block.data(), c.points.impulse.data(), c.given.data(), grid.nodes});
-  return static_cast<double>(reduce(ex, label, c.near.blocks * nodes, Real(0),
+  return static_cast<double>(reduce(ex, nodes_label, c.near.blocks * nodes, Real(0),
                                     NodeSpeed<Real>{c.near.block.data(), grid.nodes}, Larger<Real>{}));
 }
 

@@ -5,7 +5,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid points";
+constexpr const char* points_label = "rigid points";
 constexpr Index run_length = 128;
 constexpr Index body_grain = 4;
 /// Of Newton's method, and how often its residual is looked at before that is asked for.
@@ -372,41 +372,41 @@ void list_points(Exec& ex, RigidWork& work, RigidPoints& p) {
   p.impulse.resize_discard(p.count);
   if (p.count == 0) return;
   p.mark.resize_discard(p.count);
-  parallel_for(ex, label, p.count, ClearImpulse{p.impulse.data()});
-  parallel_for(ex, label, p.count, MarkFirst{p.point.data(), p.mark.data()});
-  p.body_count = list_marked(ex, label, p.mark, p.count, p.first);
+  parallel_for(ex, points_label, p.count, ClearImpulse{p.impulse.data()});
+  parallel_for(ex, points_label, p.count, MarkFirst{p.point.data(), p.mark.data()});
+  p.body_count = list_marked(ex, points_label, p.mark, p.count, p.first);
   p.bodies.resize_discard(p.body_count);
   p.run_start.resize_discard(p.body_count);
-  parallel_for(ex, label, p.body_count,
+  parallel_for(ex, points_label, p.body_count,
                BeginBody{p.point.data(), p.first.data(), p.body_count, p.count, work.body.data(), p.bodies.data(),
                          p.run_start.data(), work.touched.data()},
                body_grain);
-  p.run_count = exclusive_scan(ex, label, p.run_start, p.run_start, p.body_count);
+  p.run_count = exclusive_scan(ex, points_label, p.run_start, p.run_start, p.body_count);
   p.run_body.resize_discard(p.run_count);
   p.sums.resize_discard(p.run_count);
-  parallel_for(ex, label, p.body_count, ListRuns{p.run_start.data(), p.bodies.data(), p.run_body.data()}, body_grain);
+  parallel_for(ex, points_label, p.body_count, ListRuns{p.run_start.data(), p.bodies.data(), p.run_body.data()}, body_grain);
 }
 
 PointReport solve_points(Exec& ex, RigidWork& work, RigidPoints& p) {
   if (p.count == 0) return {};
   PointedBody* const bodies = p.bodies.data();
   PlacedBody* const placed = work.body.data();
-  parallel_for(ex, label, p.body_count, BeginSolve{placed, bodies}, body_grain);
+  parallel_for(ex, points_label, p.body_count, BeginSolve{placed, bodies}, body_grain);
   // A body that is done costs nothing more, so that it changes nothing how often the host asks whether all are.
   for (int look = 0; look < most_looks; ++look) {
-    parallel_for(ex, label, p.run_count, SumAnswers{p.point.data(), bodies, placed, p.run_body.data(), p.sums.data()},
+    parallel_for(ex, points_label, p.run_count, SumAnswers{p.point.data(), bodies, placed, p.run_body.data(), p.sums.data()},
                  body_grain);
-    for_each_team<StepBody::Scratch>(ex, label, p.body_count, StepBody{placed, p.sums.data(), bodies});
-    if (look % looks == looks - 1 && reduce(ex, label, p.body_count, Index{0}, Unsettled{bodies}, Plus<Index>{}) == 0)
+    for_each_team<StepBody::Scratch>(ex, points_label, p.body_count, StepBody{placed, p.sums.data(), bodies});
+    if (look % looks == looks - 1 && reduce(ex, points_label, p.body_count, Index{0}, Unsettled{bodies}, Plus<Index>{}) == 0)
       break;
   }
-  parallel_for(ex, label, p.body_count, GiveUp{bodies}, body_grain);
-  parallel_for(ex, label, p.run_count,
+  parallel_for(ex, points_label, p.body_count, GiveUp{bodies}, body_grain);
+  parallel_for(ex, points_label, p.run_count,
                SumImpulses{p.point.data(), bodies, placed, p.run_body.data(), p.sums.data(), p.impulse.data()},
                body_grain);
-  parallel_for(ex, label, p.body_count, EndBody{p.sums.data(), placed, bodies}, body_grain);
-  parallel_for(ex, label, p.run_count, CutImpulses{bodies, p.run_body.data(), p.impulse.data()}, body_grain);
-  return {p.body_count, reduce(ex, label, p.body_count, Index{0}, IsUnsettled{bodies}, Plus<Index>{})};
+  parallel_for(ex, points_label, p.body_count, EndBody{p.sums.data(), placed, bodies}, body_grain);
+  parallel_for(ex, points_label, p.run_count, CutImpulses{bodies, p.run_body.data(), p.impulse.data()}, body_grain);
+  return {p.body_count, reduce(ex, points_label, p.body_count, Index{0}, IsUnsettled{bodies}, Plus<Index>{})};
 }
 
 }  // namespace tribo::TRIBO_BACKEND

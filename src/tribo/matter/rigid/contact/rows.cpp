@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "tribo/exec/key_bits.h"
 #include "tribo/exec/list_marked.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid contact";
-constexpr Index heavy_grain = 32;  ///< of loops whose items are some hundred operations
+constexpr const char* rows_label = "rigid contact";
+constexpr Index rows_grain = 32;  ///< of loops whose items are some hundred operations
 
 /// Surfaces of open colliders that one feeler may touch: the walls of a corner.
 constexpr Index walls_each = 3;
@@ -19,52 +20,32 @@ constexpr int facets = 3;
 /// Surfaces whose normals differ by less count as one.
 constexpr double same_way = 0.95;
 
-struct Feelers {
+struct RowFeelers {
   FieldView<const double, 3> x, n;
   const double *radius, *ring, *facing;
   const Index* kind;
 };
-Feelers feelers_of(const RigidMesh& mesh) {
+RowFeelers row_feelers_of(const RigidMesh& mesh) {
   return {view(mesh.sample_x),     view(mesh.sample_n),       mesh.sample_radius.data(),
           mesh.sample_ring.data(), mesh.sample_facing.data(), mesh.sample_feeler.data()};
 }
 
 /// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
-struct Reach {
+struct RowReach {
   double dt, gravity, rest;
   TRIBO_HD double of(double speed) const { return rest + 2 * dt * speed + 4 * dt * dt * gravity; }
 };
-TRIBO_HD double fastest_of(const PlacedBody& body, double radius) {
-  return sqrt(squared_norm(body.v)) + sqrt(squared_norm(body.w)) * radius;
-}
 
-struct PutBodyBox {
+struct PutRowBox {
   const PlacedBody* body;
   FieldView<const double, 3> low, high;
   const double* radius;
-  Reach reach;
+  RowReach reach;
   BoxView<double> box;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
     const double more = reach.of(fastest_of(one, radius[one.form]));
-    Box<double> b;
-    for (int k = 0; k < 3; ++k) {
-      double middle = one.x[k], half = 0;
-      for (int j = 0; j < 3; ++j) {
-        const double l = low[j][one.form], h = high[j][one.form];
-        middle += one.rotation(k, j) * 0.5 * (l + h);
-        half += abs(one.rotation(k, j)) * 0.5 * (h - l);
-      }
-      b.low[k] = middle - half - more;
-      b.high[k] = middle + half + more;
-    }
-    bool valid = true;
-    for (int k = 0; k < 3; ++k) valid = valid && b.low[k] <= b.high[k] && abs(b.low[k]) < largest_position<double>;
-    if (!valid) {
-      b.low = Vec3d::filled(1);
-      b.high = Vec3d::filled(-1);
-    }
-    box.put(i, b);
+    box.put(i, box_around(one, low, high, more));
   }
 };
 
@@ -92,7 +73,7 @@ struct IsBesideCollider {
   const PlacedBody* body;
   const double* radius;
   Colliders<double, 3>::View open;
-  Reach reach;
+  RowReach reach;
   Index* beside;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
@@ -162,14 +143,14 @@ struct PairSides {
 };
 
 /// Feels for what is near, by bounds alone: how many touches there may be.
-struct CountSlots {
+struct CountTouchSlots {
   PairSides sides;
-  Feelers feelers;
+  RowFeelers feelers;
   FieldView<const double, 3> low, high;
   const Index* round;
   const double* radius;
   Colliders<double, 3>::View open;
-  Reach reach;
+  RowReach reach;
   Index pairs;
   Index* slots;
   struct Scratch {};
@@ -266,12 +247,12 @@ constexpr double lies_on = 0.9998;
 
 struct FindTouches {
   PairSides sides;
-  Feelers feelers;
+  RowFeelers feelers;
   RigidView bodies;
   const double* thickness;
   Colliders<double, 3>::View open;
   const Index* open_number;
-  Reach reach;
+  RowReach reach;
   const double* radius;
   KeptForces kept;
   const Index* slot_start;
@@ -478,7 +459,7 @@ struct PlaceRows {
   }
 };
 
-struct MakeRows {
+struct MakeContactRows {
   const RigidPair* pair;
   const Index *entry_start, *slot_start;
   const RigidTouch* touch;
@@ -622,44 +603,38 @@ struct KeepForce {
   }
 };
 
-int bits_for(std::uint64_t values) {
-  int bits = 1;
-  while (bits < 64 && (values >> bits) != 0) ++bits;
-  return bits;
-}
-
 }  // namespace
 
 void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, const Colliders<double, 3>::View& open,
                const Array<Index>& open_number, double dt, const RigidState& state, RigidWork& work, RigidContacts& c) {
-  const Reach reach{dt, sqrt(squared_norm(rules.gravity)), rules.rest};
+  const RowReach reach{dt, sqrt(squared_norm(rules.gravity)), rules.rest};
   const PlacedBody* const body = work.body.data();
   c.pairs = c.rows = 0;
   c.search.box.resize_discard(mesh.count);
-  parallel_for(ex, label, mesh.count,
-               PutBodyBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
-  list_near(ex, label, "rigid bodies", mesh.count, MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count},
+  parallel_for(ex, rows_label, mesh.count,
+               PutRowBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
+  list_near(ex, rows_label, "rigid bodies", mesh.count, MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count},
             c.search);
   Index lonely = 0;
   if (!open.empty()) {
     c.beside.resize_discard(mesh.count);
-    parallel_for(ex, label, mesh.count, IsBesideCollider{body, mesh.radius.data(), open, reach, c.beside.data()});
-    lonely = list_marked(ex, label, c.beside, mesh.count, c.lonely);
+    parallel_for(ex, rows_label, mesh.count, IsBesideCollider{body, mesh.radius.data(), open, reach, c.beside.data()});
+    lonely = list_marked(ex, rows_label, c.beside, mesh.count, c.lonely);
   }
   c.pairs = c.search.near_count + lonely;
   if (c.pairs == 0) return;
   const auto all = static_cast<std::uint64_t>(mesh.count);
   c.key.resize_discard(c.pairs);
   c.order.resize_discard(c.pairs);
-  parallel_for(ex, label, c.pairs,
+  parallel_for(ex, rows_label, c.pairs,
                KeyPair{c.search.near.data(), c.lonely.data(), c.search.near_count, all, c.key.data(), c.order.data()});
-  c.sorter.sort(ex, label, c.key, c.order, c.pairs, bits_for(all * (all + 1) + all));
+  c.sorter.sort(ex, rows_label, c.key, c.order, c.pairs, key_bits(all * (all + 1) + all));
   c.pair.resize_discard(c.pairs);
   c.entry_start.resize_discard(c.pairs + 1);
-  parallel_for(ex, label, c.pairs + 1,
+  parallel_for(ex, rows_label, c.pairs + 1,
                MakePair{c.key.data(), all, body, mesh.sample_begin.data(), mesh.sample_end.data(), c.pair.data(),
                         c.entry_start.data(), c.pairs});
-  const Index entries = exclusive_scan(ex, label, c.entry_start, c.entry_start, c.pairs + 1);
+  const Index entries = exclusive_scan(ex, rows_label, c.entry_start, c.entry_start, c.pairs + 1);
   if (entries == 0) {
     c.pairs = 0;
     return;
@@ -667,37 +642,37 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   const PairSides sides{c.pair.data(), c.entry_start.data(), body, mesh.sample_begin.data(), mesh.sample_end.data()};
   c.slots.resize_discard(entries + 1);
   c.slot_start.resize_discard(entries + 1);
-  for_each_team<CountSlots::Scratch>(
-      ex, label, c.pairs,
-      CountSlots{sides, feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(), mesh.radius.data(), open,
+  for_each_team<CountTouchSlots::Scratch>(
+      ex, rows_label, c.pairs,
+      CountTouchSlots{sides, row_feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(), mesh.radius.data(), open,
                  reach, c.pairs, c.slots.data()});
-  const Index slots = exclusive_scan(ex, label, c.slots, c.slot_start, entries + 1);
+  const Index slots = exclusive_scan(ex, rows_label, c.slots, c.slot_start, entries + 1);
   c.touch.resize_discard(slots);
   c.touch_feature.resize_discard(slots);
   c.found.resize_discard(slots);
   c.chosen.resize_discard(slots);
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   for_each_team<FindTouches::Scratch>(
-      ex, label, c.pairs,
-      FindTouches{sides, feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
+      ex, rows_label, c.pairs,
+      FindTouches{sides, row_feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
                   mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
                   c.slots.data(), c.touch.data(), c.touch_feature.data()});
   c.chosen_start.resize_discard(c.pairs + 1);
   parallel_for(
-      ex, label, c.pairs + 1,
+      ex, rows_label, c.pairs + 1,
       ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body, mesh.radius.data(),
                     rules.rest, c.found.data(), c.chosen.data(), c.chosen_start.data(), c.pairs},
-      heavy_grain);
-  c.rows = exclusive_scan(ex, label, c.chosen_start, c.chosen_start, c.pairs + 1);
-  parallel_for(ex, label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
+      rows_grain);
+  c.rows = exclusive_scan(ex, rows_label, c.chosen_start, c.chosen_start, c.pairs + 1);
+  parallel_for(ex, rows_label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
   c.row.resize_discard(c.rows);
-  parallel_for(ex, label, c.pairs,
-               MakeRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
+  parallel_for(ex, rows_label, c.pairs,
+               MakeContactRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
                         c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
                         mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
                         mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
                         view(state.kept_at), rules, dt, c.row.data()},
-               heavy_grain);
+               rows_grain);
 }
 
 void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, RigidState& state) {
@@ -705,12 +680,12 @@ void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, R
   if (c.rows == 0) return;
   Array<Index>& number = c.kept_place;
   number.resize_discard(c.rows);
-  parallel_for(ex, label, c.rows, KeyRow{c.row.data(), number.data()});
-  state.kept_count = exclusive_scan(ex, label, number, number, c.rows);
+  parallel_for(ex, rows_label, c.rows, KeyRow{c.row.data(), number.data()});
+  state.kept_count = exclusive_scan(ex, rows_label, number, number, c.rows);
   state.kept.resize_discard(state.kept_count);
   state.kept_force.resize_discard(state.kept_count);
   state.kept_at.resize_discard(state.kept_count);
-  parallel_for(ex, label, c.rows,
+  parallel_for(ex, rows_label, c.rows,
                KeepForce{c.row.data(), number.data(), 1 / dt, work.body.data(), view(state.kept),
                          view(state.kept_force), view(state.kept_at)});
 }

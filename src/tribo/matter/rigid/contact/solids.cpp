@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tribo/exec/key_bits.h"
 #include "tribo/exec/list_marked.h"
 #include "tribo/exec/mark.h"
 #include "tribo/math/closest.h"
@@ -9,8 +10,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid bodies on solids";
-constexpr Index heavy_grain = 64;  ///< of loops whose items are some hundred operations
+constexpr const char* solids_label = "rigid bodies on solids";
+constexpr Index solids_grain = 64;  ///< of loops whose items are some hundred operations
 
 /// How much the outward normals of two that touch may point the same way, as a cosine.
 constexpr double facing_away = 0.2;
@@ -22,7 +23,7 @@ constexpr double won_back = 0.1, won_back_speed = 0.1;
 constexpr double driven_yields = 1e-4;
 
 /// How far apart what may touch in a step can be, as in rows.cpp.
-struct Reach {
+struct SolidReach {
   double dt, gravity, rest, dx;
   TRIBO_HD double of(double speed) const { return rest + 2 * dt * speed + 4 * dt * dt * gravity; }
   /// And how deep what touches can be.
@@ -33,9 +34,6 @@ struct Reach {
     return -min(won_back * -over / dt, won_back_speed * sqrt(dx * max(gravity, 1.0)));
   }
 };
-TRIBO_HD double fastest_of(const PlacedBody& body, double radius) {
-  return sqrt(squared_norm(body.v)) + sqrt(squared_norm(body.w)) * radius;
-}
 
 /// The boundary of all solids, in double.
 template <class Real>
@@ -119,31 +117,17 @@ struct PutTriangleBox {
   }
 };
 /// Colliders among bodies are met by solids themselves.
-struct PutBodyBox {
+struct PutNearBox {
   const PlacedBody* body;
   FieldView<const double, 3> low, high;
   const double* radius;
   Index groups, first;
-  Reach reach;
+  SolidReach reach;
   BoxView<double> box;
   TRIBO_HD void operator()(Index i) const {
     const PlacedBody& one = body[i];
     const double more = reach.around(fastest_of(one, radius[one.form]));
-    Box<double> b;
-    bool valid = one.group < groups;
-    for (int k = 0; k < 3; ++k) {
-      double middle = one.x[k], half = 0;
-      for (int j = 0; j < 3; ++j) {
-        const double l = low[j][one.form], h = high[j][one.form];
-        middle += one.rotation(k, j) * 0.5 * (l + h);
-        half += abs(one.rotation(k, j)) * 0.5 * (h - l);
-      }
-      b.low[k] = middle - half - more;
-      b.high[k] = middle + half + more;
-      valid = valid && b.low[k] <= b.high[k] && abs(b.low[k]) < largest_position<double>;
-    }
-    if (!valid) b = {Vec3d::filled(1), Vec3d::filled(-1)};
-    box.put(first + i, b);
+    box.put(first + i, one.group < groups ? box_around(one, low, high, more) : no_box());
   }
 };
 
@@ -172,7 +156,7 @@ struct MayMeet {
   const Index* solid;
   Apart apart;
   const double* radius;
-  Reach reach;
+  SolidReach reach;
   TRIBO_HD bool operator()(Index t, Index b) const {
     const PlacedBody& body = bodies.body[b];
     if (apart(solid[t], b) || (!(body.inverse_mass > 0) && boundary.all_driven(t))) return false;
@@ -197,7 +181,7 @@ struct Feel {
   Boundary<Real> boundary;
   RigidView bodies;
   const double* thickness;
-  Reach reach;
+  SolidReach reach;
 
   TRIBO_HD bool operator()(const Vec3d& at, const Vec3d& v, const Vec3d& normal, Index b) const {
     const PlacedBody& body = bodies.body[b];
@@ -266,7 +250,7 @@ struct MarkInner {
   }
 };
 
-struct Clear {
+struct ClearNumbers {
   Index* number;
   TRIBO_HD void operator()(Index i) const { number[i] = 0; }
 };
@@ -289,7 +273,7 @@ TRIBO_HD Index run_of(const Index* start, Index runs, Index i) {
 }
 
 /// What is sharp in bodies that are near a solid.
-struct Feelers {
+struct NearFeelers {
   const PlacedBody* body;
   const Index* near_bodies;
   const Index* start;
@@ -318,13 +302,13 @@ struct CountFeelers {
   }
 };
 struct PutFeelerBox {
-  Feelers feelers;
+  NearFeelers feelers;
   const double* radius;
-  Reach reach;
+  SolidReach reach;
   Index first;
   BoxView<double> box;
   TRIBO_HD void operator()(Index f) const {
-    const Feelers::One one = feelers(f);
+    const NearFeelers::One one = feelers(f);
     const PlacedBody& body = feelers.body[one.body];
     // Vertices feel for what is flat.
     if (static_cast<Feeler>(feelers.kind[one.sample]) == Feeler::face) {
@@ -342,7 +326,7 @@ struct PutFeelerBox {
 template <class Real>
 struct MayFeel {
   Boundary<Real> boundary;
-  Feelers feelers;
+  NearFeelers feelers;
   const Index* solid;
   Apart apart;
   TRIBO_HD bool operator()(Index t, Index f) const {
@@ -372,9 +356,9 @@ struct FoundTriangle {
 template <class Real>
 struct FeelTriangle {
   Boundary<Real> boundary;
-  Feelers feelers;
+  NearFeelers feelers;
 
-  TRIBO_HD FoundTriangle operator()(const Feelers::One& one, Index t) const {
+  TRIBO_HD FoundTriangle operator()(const NearFeelers::One& one, Index t) const {
     const PlacedBody& body = feelers.body[one.body];
     const Vec3d center = body.x + body.rotation * vector_at(feelers.x, one.sample);
     const bool is_ring = static_cast<Feeler>(feelers.kind[one.sample]) == Feeler::ring;
@@ -404,7 +388,7 @@ struct FeelTriangle {
     return found;
   }
   /// Of an outside that a feeler can be about.
-  TRIBO_HD bool minds(const Feelers::One& one, const FoundTriangle& found) const {
+  TRIBO_HD bool minds(const NearFeelers::One& one, const FoundTriangle& found) const {
     const auto kind = static_cast<Feeler>(feelers.kind[one.sample]);
     if (kind == Feeler::ball || kind == Feeler::ring) return true;
     const Vec3d n = feelers.body[one.body].rotation * vector_at(feelers.n, one.sample);
@@ -420,12 +404,12 @@ struct FindTriangle {
   const std::uint64_t* key;
   const Index* pair;
   Index entries;
-  Reach reach;
+  SolidReach reach;
   Index *found, *mark;
   TRIBO_HD void operator()(Index e) const {
     mark[e] = 0;
     if (e > 0 && key[e] == key[e - 1]) return;
-    const Feelers::One one = feel.feelers(near[pair[e]].second);
+    const NearFeelers::One one = feel.feelers(near[pair[e]].second);
     FoundTriangle best{};
     Index next = -1;
     for (Index k = e; k < entries && key[k] == key[e]; ++k) {
@@ -487,14 +471,14 @@ struct KeyFound {
   const Index* pair;
   const std::uint64_t* feeler_key;
   std::uint64_t solids;
-  Feelers feelers;
+  NearFeelers feelers;
   std::uint64_t items, samples;
   Index first, inner_slots;
   std::uint64_t* key;
   Index* order;
   TRIBO_HD void operator()(Index i) const {
     const Index e = marked[i];
-    const Feelers::One one = feelers(near[pair[e]].second);
+    const NearFeelers::One one = feelers(near[pair[e]].second);
     key[first + i] = static_cast<std::uint64_t>(one.body) * items + samples +
                      static_cast<std::uint64_t>(one.number) * solids + feeler_key[e] % solids;
     order[first + i] = inner_slots + e;
@@ -509,7 +493,7 @@ struct MakePoints {
   const Index* solid;
   const double* friction;  ///< null: none
   Index solids;
-  Reach reach;
+  SolidReach reach;
   SolidPlace* place;
   RigidPoint* point;
 
@@ -557,7 +541,7 @@ struct MakeOtherPoint {
       return;
     }
     const Index e = order[i] - inner_slots, t = found[e];
-    const Feelers::One one = feel.feelers(feeler_near[feeler_pair[e]].second);
+    const NearFeelers::One one = feel.feelers(feeler_near[feeler_pair[e]].second);
     const FoundTriangle there = feel(one, t);
     SolidPlace at;
     for (int c = 0; c < 3; ++c) {
@@ -656,7 +640,7 @@ struct KeepVelocity {
     velocity[2 * i + 1] = body[i].w;
   }
 };
-struct ChangeOf {
+struct ChangeBySolids {
   const PlacedBody* body;
   const double* radius;
   const Vec3d* velocity;
@@ -665,12 +649,6 @@ struct ChangeOf {
            sqrt(squared_norm(body[i].w - velocity[2 * i + 1])) * radius[body[i].form];
   }
 };
-
-int bits_for(std::uint64_t values) {
-  int bits = 1;
-  while (bits < 64 && (values >> bits) != 0) ++bits;
-  return bits;
-}
 
 /// Room for as many points, and after they are made, who shares which vertices.
 void resize(SolidPoints& p, Index count) {
@@ -686,12 +664,12 @@ void weigh(Exec& ex, const SolidMesh<Real>& solids, RigidWork& work, SolidMeetin
   if (count == 0) return;
   p.corner_key.resize_discard(entries);
   p.corner.resize_discard(entries);
-  parallel_for(ex, label, entries, KeyCorner{p.place.data(), p.corners, p.corner_key.data(), p.corner.data()});
-  m.sorter.sort(ex, label, p.corner_key, p.corner, entries, bits_for(static_cast<std::uint64_t>(solids.vertices)));
+  parallel_for(ex, solids_label, entries, KeyCorner{p.place.data(), p.corners, p.corner_key.data(), p.corner.data()});
+  m.sorter.sort(ex, solids_label, p.corner_key, p.corner, entries, key_bits(static_cast<std::uint64_t>(solids.vertices)));
   m.load.resize_discard(solids.vertices);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, solids_label, entries,
                SumLoad{p.corner_key.data(), p.corner.data(), p.place.data(), p.corners, entries, m.load.data()});
-  parallel_for(ex, label, count,
+  parallel_for(ex, solids_label, count,
                WeighPoint<Real>{p.place.data(), m.load.data(), solids.inverse_mass.data(), work.body.data(),
                                 p.points.point.data()});
 }
@@ -700,12 +678,12 @@ template <class Real>
 void push(Exec& ex, const SolidMesh<Real>& solids, RigidWork& work, SolidPoints& p, SolidState<Real>& state) {
   const Index count = p.points.count;
   if (count == 0) return;
-  parallel_for(ex, label, count,
+  parallel_for(ex, solids_label, count,
                AskPoint<Real>{boundary_of(solids, state), p.place.data(), p.points.impulse.data(),
                               p.points.point.data(), p.before.data()});
   solve_points(ex, work, p.points);
   const Index entries = p.corners * count;
-  parallel_for(ex, label, entries,
+  parallel_for(ex, solids_label, entries,
                PushVertex<Real>{p.corner_key.data(), p.corner.data(), p.place.data(), p.corners, entries,
                                 p.points.impulse.data(), p.before.data(), solids.inverse_mass.data(), view(state.v)});
 }
@@ -757,17 +735,17 @@ void find_solid_points(Exec& ex, const RigidMesh& mesh, const SolidMesh<Real>& s
                        double gravity, double dt, RigidWork& work, SolidMeeting& m) {
   resize(m.vertices, 0);
   resize(m.others, 0);
-  const Reach reach{dt, gravity, m.rest, m.dx};
+  const SolidReach reach{dt, gravity, m.rest, m.dx};
   const Boundary<Real> boundary = boundary_of(solids, state);
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   const Apart apart{m.apart.data(), m.apart_count};
   BoxSearch<double>& search = m.search;
   search.box.resize_discard(solids.triangles + mesh.count);
-  parallel_for(ex, label, solids.triangles, PutTriangleBox<Real>{boundary, nullptr, dt, view(search.box)});
-  parallel_for(ex, label, mesh.count,
-               PutBodyBox{work.body.data(), view(mesh.low), view(mesh.high), mesh.radius.data(), mesh.groups,
+  parallel_for(ex, solids_label, solids.triangles, PutTriangleBox<Real>{boundary, nullptr, dt, view(search.box)});
+  parallel_for(ex, solids_label, mesh.count,
+               PutNearBox{work.body.data(), view(mesh.low), view(mesh.high), mesh.radius.data(), mesh.groups,
                           solids.triangles, reach, view(search.box)});
-  list_near_between(ex, label, "triangles and rigid bodies", solids.triangles, mesh.count,
+  list_near_between(ex, solids_label, "triangles and rigid bodies", solids.triangles, mesh.count,
                     MayMeet<Real>{boundary, bodies, m.solid.data(), apart, mesh.radius.data(), reach}, search);
   const Index pairs = search.near_count;
   if (pairs == 0) return;
@@ -776,10 +754,10 @@ void find_solid_points(Exec& ex, const RigidMesh& mesh, const SolidMesh<Real>& s
 
   // vertices
   m.mark.resize_discard(3 * pairs);
-  parallel_for(ex, label, pairs, MarkVertices<Real>{feel, near, m.home.data(), m.mark.data()}, heavy_grain);
-  resize(m.vertices, list_marked(ex, label, m.mark, 3 * pairs, m.slots));
+  parallel_for(ex, solids_label, pairs, MarkVertices<Real>{feel, near, m.home.data(), m.mark.data()}, solids_grain);
+  resize(m.vertices, list_marked(ex, solids_label, m.mark, 3 * pairs, m.slots));
   const auto sort = [&](Index count, std::uint64_t items) {
-    m.sorter.sort(ex, label, m.key, m.order, count, bits_for(static_cast<std::uint64_t>(mesh.count) * items));
+    m.sorter.sort(ex, solids_label, m.key, m.order, count, key_bits(static_cast<std::uint64_t>(mesh.count) * items));
   };
   const MakePoints<Real> make{boundary,
                               bodies,
@@ -800,25 +778,25 @@ void find_solid_points(Exec& ex, const RigidMesh& mesh, const SolidMesh<Real>& s
     const auto items = static_cast<std::uint64_t>(solids.vertices);
     m.key.resize_discard(count);
     m.order.resize_discard(count);
-    parallel_for(ex, label, count,
+    parallel_for(ex, solids_label, count,
                  KeyVertex{m.slots.data(), near, view(solids.triangle), items, m.key.data(), m.order.data()});
     sort(count, items);
-    parallel_for(ex, label, count, MakeVertexPoint<Real>{into(m.vertices), near, m.order.data()}, heavy_grain);
+    parallel_for(ex, solids_label, count, MakeVertexPoint<Real>{into(m.vertices), near, m.order.data()}, solids_grain);
   }
 
   // what is sharp in bodies
   m.triangle_near.resize_discard(solids.triangles);
   m.body_near.resize_discard(mesh.count);
-  parallel_for(ex, label, solids.triangles, Clear{m.triangle_near.data()});
-  parallel_for(ex, label, mesh.count, Clear{m.body_near.data()});
-  parallel_for(ex, label, pairs, MarkNear{near, m.triangle_near.data(), m.body_near.data()});
-  const Index near_bodies = list_marked(ex, label, m.body_near, mesh.count, m.near_bodies);
+  parallel_for(ex, solids_label, solids.triangles, ClearNumbers{m.triangle_near.data()});
+  parallel_for(ex, solids_label, mesh.count, ClearNumbers{m.body_near.data()});
+  parallel_for(ex, solids_label, pairs, MarkNear{near, m.triangle_near.data(), m.body_near.data()});
+  const Index near_bodies = list_marked(ex, solids_label, m.body_near, mesh.count, m.near_bodies);
   m.feeler_start.resize_discard(near_bodies);
-  parallel_for(ex, label, near_bodies,
+  parallel_for(ex, solids_label, near_bodies,
                CountFeelers{work.body.data(), m.near_bodies.data(), mesh.sample_begin.data(), mesh.sample_end.data(),
                             m.feeler_start.data()});
-  const Index feeling = exclusive_scan(ex, label, m.feeler_start, m.feeler_start, near_bodies);
-  const Feelers feelers{work.body.data(),
+  const Index feeling = exclusive_scan(ex, solids_label, m.feeler_start, m.feeler_start, near_bodies);
+  const NearFeelers feelers{work.body.data(),
                         m.near_bodies.data(),
                         m.feeler_start.data(),
                         near_bodies,
@@ -835,57 +813,57 @@ void find_solid_points(Exec& ex, const RigidMesh& mesh, const SolidMesh<Real>& s
   other.near_count = 0;
   if (feeling > 0) {
     other.box.resize_discard(solids.triangles + feeling);
-    parallel_for(ex, label, solids.triangles,
+    parallel_for(ex, solids_label, solids.triangles,
                  PutTriangleBox<Real>{boundary, m.triangle_near.data(), dt, view(other.box)});
-    parallel_for(ex, label, feeling,
+    parallel_for(ex, solids_label, feeling,
                  PutFeelerBox{feelers, mesh.radius.data(), reach, solids.triangles, view(other.box)});
-    list_near_between(ex, label, "triangles and edges of rigid bodies", solids.triangles, feeling,
+    list_near_between(ex, solids_label, "triangles and edges of rigid bodies", solids.triangles, feeling,
                       MayFeel<Real>{boundary, feelers, m.solid.data(), apart}, other);
   }
   const Index entries = other.near_count;
   m.feeler_key.resize_discard(entries);
   m.feeler_pair.resize_discard(entries);
   m.feeler_found.resize_discard(entries);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, solids_label, entries,
                KeyFeeler{other.near.data(), m.solid.data(), all_solids, m.feeler_key.data(), m.feeler_pair.data()});
-  m.sorter.sort(ex, label, m.feeler_key, m.feeler_pair, entries,
-                bits_for(static_cast<std::uint64_t>(feeling) * all_solids));
+  m.sorter.sort(ex, solids_label, m.feeler_key, m.feeler_pair, entries,
+                key_bits(static_cast<std::uint64_t>(feeling) * all_solids));
   m.mark.resize_discard(entries);
-  parallel_for(ex, label, entries,
+  parallel_for(ex, solids_label, entries,
                FindTriangle<Real>{feel_triangle, other.near.data(), m.feeler_key.data(), m.feeler_pair.data(), entries,
                                   reach, m.feeler_found.data(), m.mark.data()},
-               heavy_grain);
+               solids_grain);
   Array<Index>& found = m.body_near;  // whose marks are lost
-  const Index sharp = list_marked(ex, label, m.mark, entries, found);
+  const Index sharp = list_marked(ex, solids_label, m.mark, entries, found);
 
   // samples within triangles
   Array<Index>& slot_start = m.triangle_near;
   slot_start.resize_discard(pairs + 1);
-  parallel_for(ex, label, pairs + 1,
-               CountInner<Real>{boundary, bodies, near, m.inner_count.data(), pairs, slot_start.data()}, heavy_grain);
-  const Index inner_slots = exclusive_scan(ex, label, slot_start, slot_start, pairs + 1);
+  parallel_for(ex, solids_label, pairs + 1,
+               CountInner<Real>{boundary, bodies, near, m.inner_count.data(), pairs, slot_start.data()}, solids_grain);
+  const Index inner_slots = exclusive_scan(ex, solids_label, slot_start, slot_start, pairs + 1);
   m.mark.resize_discard(inner_slots);
-  parallel_for(ex, label, pairs,
-               MarkInner<Real>{feel, near, slot_start.data(), m.inner_first.data(), m.mark.data()}, heavy_grain);
-  const Index inner = list_marked(ex, label, m.mark, inner_slots, m.slots);
+  parallel_for(ex, solids_label, pairs,
+               MarkInner<Real>{feel, near, slot_start.data(), m.inner_first.data(), m.mark.data()}, solids_grain);
+  const Index inner = list_marked(ex, solids_label, m.mark, inner_slots, m.slots);
 
   resize(m.others, inner + sharp);
   const auto samples = static_cast<std::uint64_t>(solids.samples);
   const std::uint64_t items = samples + static_cast<std::uint64_t>(mesh.sample_x.c[0].size()) * all_solids;
   m.key.resize_discard(inner + sharp);
   m.order.resize_discard(inner + sharp);
-  parallel_for(ex, label, inner,
+  parallel_for(ex, solids_label, inner,
                KeyInner{m.slots.data(), near, slot_start.data(), m.inner_first.data(), pairs, items, m.key.data(),
                         m.order.data()});
-  parallel_for(ex, label, sharp,
+  parallel_for(ex, solids_label, sharp,
                KeyFound{found.data(), other.near.data(), m.feeler_pair.data(), m.feeler_key.data(), all_solids,
                         feelers, items, samples, inner, inner_slots, m.key.data(), m.order.data()});
   sort(inner + sharp, items);
-  parallel_for(ex, label, inner + sharp,
+  parallel_for(ex, solids_label, inner + sharp,
                MakeOtherPoint<Real>{into(m.others), near, slot_start.data(), m.inner_first.data(), pairs, inner_slots,
                                     feel_triangle, other.near.data(), m.feeler_pair.data(), m.feeler_found.data(),
                                     m.order.data()},
-               heavy_grain);
+               solids_grain);
   weigh(ex, solids, work, m, m.vertices);
   weigh(ex, solids, work, m, m.others);
 }
@@ -894,10 +872,10 @@ template <class Real>
 double push_solids(Exec& ex, const RigidMesh& mesh, const SolidMesh<Real>& solids, RigidWork& work, SolidMeeting& m,
                    SolidState<Real>& state) {
   m.velocity.resize_discard(2 * mesh.count);
-  parallel_for(ex, label, mesh.count, KeepVelocity{work.body.data(), m.velocity.data()});
+  parallel_for(ex, solids_label, mesh.count, KeepVelocity{work.body.data(), m.velocity.data()});
   push(ex, solids, work, m.vertices, state);
   push(ex, solids, work, m.others, state);
-  return reduce(ex, label, mesh.count, 0.0, ChangeOf{work.body.data(), mesh.radius.data(), m.velocity.data()},
+  return reduce(ex, solids_label, mesh.count, 0.0, ChangeBySolids{work.body.data(), mesh.radius.data(), m.velocity.data()},
                 Larger<double>{});
 }
 

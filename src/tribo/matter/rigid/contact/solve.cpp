@@ -10,8 +10,8 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "rigid impulses";
-constexpr Index heavy_grain = 8;
+constexpr const char* sweeps_label = "rigid impulses";
+constexpr Index sweeps_grain = 8;
 /// So few ties are done by one team: their work is less than what starting threads costs.
 constexpr Index few_ties = 48;
 constexpr int most_colors = 63;
@@ -190,19 +190,19 @@ struct Progress {
   }
 };
 
-struct BeginBody {
+struct BeginBodyWay {
   Progress progress;
   TRIBO_HD void operator()(Index i) const { progress.begin_body(i); }
 };
-struct BeginRow {
+struct BeginRowWay {
   Progress progress;
   TRIBO_HD void operator()(Index i) const { progress.begin_row(i); }
 };
-struct BeginJointRow {
+struct BeginJointRowWay {
   Progress progress;
   TRIBO_HD void operator()(Index i) const { progress.begin_joint_row(i); }
 };
-struct ChangeOf {
+struct ChangeBySweep {
   Progress progress;
   TRIBO_HD double operator()(Index i) const { return progress.change(i); }
 };
@@ -249,8 +249,8 @@ struct SweepAll {
   TRIBO_HD void operator()(const Team& team, Index, Scratch& scratch) const {
     SweepTies own = progress.ties;
     Pace own_pace = pace;
-    each(team, progress.bodies, BeginBody{progress});
-    each(team, progress.rows, BeginRow{progress});
+    each(team, progress.bodies, BeginBodyWay{progress});
+    each(team, progress.rows, BeginRowWay{progress});
     team.barrier();
     for (int s = 0; s < sweeps; ++s) {
       for (int half = 0; half < 2; ++half) {
@@ -307,9 +307,9 @@ void sweep_color(Exec& ex, const RigidColors& c, const SweepTies& ties, int colo
   const Index begin = c.start[static_cast<std::size_t>(color)];
   const Index count = c.start[static_cast<std::size_t>(color) + 1] - begin;
   if (c.serial_last && color == static_cast<int>(c.start.size()) - 2)
-    parallel_for(ex, label, 1, SweepSerial{ties, begin, count});
+    parallel_for(ex, sweeps_label, 1, SweepSerial{ties, begin, count});
   else
-    parallel_for(ex, label, count, SweepColor{ties, begin}, heavy_grain);
+    parallel_for(ex, sweeps_label, count, SweepColor{ties, begin}, sweeps_grain);
 }
 
 }  // namespace
@@ -357,7 +357,7 @@ void turn_back(Exec& ex, const RigidColors& c, double dt, RigidContacts& contact
 }
 
 void mark_touched(Exec& ex, const RigidColors& c, const RigidContacts& contacts, RigidWork& work) {
-  parallel_for(ex, label, static_cast<Index>(c.host.size()),
+  parallel_for(ex, sweeps_label, static_cast<Index>(c.host.size()),
                MarkTouched{c.tie.data(), contacts.row.data(), work.touched.data()});
 }
 
@@ -388,12 +388,12 @@ void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, doub
   Pace pace{enough};
   if (all <= few_ties && !between) {
     for_each_team<SweepAll::Scratch>(
-        ex, label, 1, SweepAll{progress, pace, c.device_start.data(), colors, sweeps, c.serial_last});
+        ex, sweeps_label, 1, SweepAll{progress, pace, c.device_start.data(), colors, sweeps, c.serial_last});
     return;
   }
-  parallel_for(ex, label, bodies, BeginBody{progress});
-  parallel_for(ex, label, progress.rows, BeginRow{progress});
-  parallel_for(ex, label, followed, BeginJointRow{progress});
+  parallel_for(ex, sweeps_label, bodies, BeginBodyWay{progress});
+  parallel_for(ex, sweeps_label, progress.rows, BeginRowWay{progress});
+  parallel_for(ex, sweeps_label, followed, BeginJointRowWay{progress});
   for (int s = 0; s < sweeps; ++s) {
     SweepTies ties = progress.ties;
     for (int k = 0; k < colors; ++k) sweep_color(ex, c, ties, k);
@@ -401,12 +401,12 @@ void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, doub
     for (int k = colors - 1; k >= 0; --k) sweep_color(ex, c, ties, k);
     const bool settled = !between || between(s);
     if (s + 1 == sweeps) return;
-    const double change = reduce(ex, label, bodies, 0.0, ChangeOf{progress}, Plus<double>{});
+    const double change = reduce(ex, sweeps_label, bodies, 0.0, ChangeBySweep{progress}, Plus<double>{});
     double more = 0;
     if (!pace.after(s, change, more) && settled) return;
-    parallel_for(ex, label, bodies, FollowBody{progress, more});
-    parallel_for(ex, label, progress.rows, FollowRow{progress, more});
-    parallel_for(ex, label, followed, FollowJointRow{progress, more});
+    parallel_for(ex, sweeps_label, bodies, FollowBody{progress, more});
+    parallel_for(ex, sweeps_label, progress.rows, FollowRow{progress, more});
+    parallel_for(ex, sweeps_label, followed, FollowJointRow{progress, more});
   }
 }
 

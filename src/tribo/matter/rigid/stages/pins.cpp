@@ -9,7 +9,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-constexpr const char* label = "pins on rigid bodies";
+constexpr const char* pins_label = "pins on rigid bodies";
 constexpr Index run_grain = 8;
 
 /// Of the object that a drive of solids goes with: its first body, or -1.
@@ -182,9 +182,9 @@ struct LetYield {
 
 template <class Real>
 void push_and_follow(Exec& ex, RigidPins<Real>& pins, RigidWork& work, SolidState<Real>& state) {
-  parallel_for(ex, label, pins.bodies,
+  parallel_for(ex, pins_label, pins.bodies,
                PushPinned{pins.pinned.data(), pins.sum.data(), work.body.data(), work.touched.data()}, run_grain);
-  parallel_for(ex, label, pins.count,
+  parallel_for(ex, pins_label, pins.count,
                FollowBody<Real>{pins.vertex.data(), pins.body.data(), work.body.data(),
                                 view(std::as_const(state.x)), view(state.v), view(pins.given)});
 }
@@ -277,7 +277,7 @@ void load_pins(Exec& ex, const SolidSeed& solids, const RigidSeed& seed, SolidMe
   copy_to_device(ex, bodies.data(), pins.pinned, pins.bodies);
   pins.sum.resize_discard(pins.runs);
   pins.given.resize_discard(pins.count);
-  parallel_for(ex, label, pins.count,
+  parallel_for(ex, pins_label, pins.count,
                LetYield<Real>{pins.vertex.data(), mesh.mass.data(), mesh.inverse_mass.data()});
 }
 
@@ -285,7 +285,7 @@ template <class Real>
 void pull_by_pins(Exec& ex, const SolidMesh<Real>& mesh, const ElasticWorkspace<Real>& elastic, double dt,
                   RigidPins<Real>& pins, RigidWork& work, SolidState<Real>& state) {
   if (pins.empty()) return;
-  parallel_for(ex, label, pins.runs,
+  parallel_for(ex, pins_label, pins.runs,
                SumPulls<Real>{CornerSum<Real>(mesh, elastic), pins.vertex.data(), pins.run.data(),
                               view(std::as_const(state.x)), work.body.data(), dt, pins.sum.data()},
                run_grain);
@@ -296,7 +296,7 @@ template <class Real>
 void pass_on_by_pins(Exec& ex, const SolidMesh<Real>& mesh, RigidPins<Real>& pins, RigidWork& work,
                      SolidState<Real>& state) {
   if (pins.empty()) return;
-  parallel_for(ex, label, pins.runs,
+  parallel_for(ex, pins_label, pins.runs,
                SumChanges<Real>{pins.vertex.data(), pins.run.data(), view(std::as_const(state.x)),
                                 view(std::as_const(state.v)), view(std::as_const(pins.given)), mesh.mass.data(),
                                 work.body.data(), pins.sum.data()},
@@ -307,7 +307,7 @@ void pass_on_by_pins(Exec& ex, const SolidMesh<Real>& mesh, RigidPins<Real>& pin
 template <class Real>
 void carry_pinned(Exec& ex, const RigidMesh& mesh, const RigidState& bodies, const RigidPins<Real>& pins,
                   SolidState<Real>& state) {
-  parallel_for(ex, label, pins.count,
+  parallel_for(ex, pins_label, pins.count,
                CarryPinned<Real>{pins.vertex.data(), pins.body.data(), view(pins.anchor), view(bodies.x),
                                  view(bodies.v), view(bodies.L), view(bodies.q), view(mesh.inverse_inertia),
                                  view(state.x), view(state.v)});

@@ -2,6 +2,7 @@
 
 #include "tribo/core/object_sums.h"
 #include "tribo/matter/rigid/stages/state.h"
+#include "tribo/search/box.h"
 
 /// \file
 /// Rigid bodies by themselves: where they are in a step, and how they move on.
@@ -76,6 +77,30 @@ struct RigidTurns {
 };
 inline RigidTurns turns_of(const RigidMesh& mesh, const RigidState& state) {
   return {view(state.q), view(state.L), view(mesh.inertia), view(mesh.inverse_inertia)};
+}
+
+/// Of a point of its surface, at most [m/s].
+TRIBO_HD double fastest_of(const PlacedBody& body, double radius) {
+  return sqrt(squared_norm(body.v)) + sqrt(squared_norm(body.w)) * radius;
+}
+/// Of what nothing meets.
+TRIBO_HD Box<double> no_box() { return {Vec3d::filled(1), Vec3d::filled(-1)}; }
+/// The box around a body whose form is between `low` and `high`, and `more` on all sides.
+TRIBO_HD Box<double> box_around(const PlacedBody& body, const FieldView<const double, 3>& low,
+                                const FieldView<const double, 3>& high, double more) {
+  Box<double> box;
+  for (int k = 0; k < 3; ++k) {
+    double middle = body.x[k], half = 0;
+    for (int j = 0; j < 3; ++j) {
+      const double l = low[j][body.form], h = high[j][body.form];
+      middle += body.rotation(k, j) * 0.5 * (l + h);
+      half += abs(body.rotation(k, j)) * 0.5 * (h - l);
+    }
+    box.low[k] = middle - half - more;
+    box.high[k] = middle + half + more;
+    if (!(box.low[k] <= box.high[k]) || !(abs(box.low[k]) < largest_position<double>)) return no_box();
+  }
+  return box;
 }
 
 void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& state);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tribo/exec/key_bits.h"
 #include "tribo/matter/strands/contact/impulses.h"
 #include "tribo/matter/strands/contact/obstacles.h"
 
@@ -129,12 +130,6 @@ struct PushBody {
   }
 };
 
-int bits_for(std::uint64_t values) {
-  int bits = 1;
-  while (bits < 64 && (values >> bits) != 0) ++bits;
-  return bits;
-}
-
 }  // namespace
 
 template <class Real>
@@ -161,7 +156,7 @@ void list_near_bodies(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>&
       ex, bodies_label, search.near_count,
       KeyNear{search.near.data(), bodies.triangle_body.data(), solids.bodies, bodies.key.data(), bodies.entry.data()});
   bodies.sorter.sort(ex, bodies_label, bodies.key, bodies.entry, search.near_count,
-                     bits_for(static_cast<std::uint64_t>(mesh.vertices) * static_cast<std::uint64_t>(solids.bodies)));
+                     key_bits(static_cast<std::uint64_t>(mesh.vertices) * static_cast<std::uint64_t>(solids.bodies)));
 }
 
 template <class Real>
@@ -180,7 +175,7 @@ void let_bodies_yield(Exec& ex, const RodMesh<Real>& mesh, RodObstacles<Real>& o
                KeyCorner<Real>{bodies.contact.data(), obstacles.obstacle.data(), view(solids.triangle),
                                bodies.corner_key.data(), bodies.corner.data()});
   bodies.sorter.sort(ex, bodies_label, bodies.corner_key, bodies.corner, entries,
-                     bits_for(static_cast<std::uint64_t>(solids.vertices)));
+                     key_bits(static_cast<std::uint64_t>(solids.vertices)));
   parallel_for(ex, bodies_label, bodies.contacts,
                LetBodyYield<Real>{bodies.contact.data(), view(solids.triangle), solids.inverse_mass.data(),
                                   bodies.corner_key.data(), entries, obstacles.obstacle.data()});

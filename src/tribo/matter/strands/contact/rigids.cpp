@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tribo/exec/key_bits.h"
 #include "tribo/exec/joins.h"
 #include "tribo/exec/list_marked.h"
 #include "tribo/matter/strands/contact/obstacles.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr const char* rigids_label = "strands on rigid bodies";
 
 /// As for solids: impulses may make both faster than they are now.
-constexpr double looked_ahead = 2;
+constexpr double rigids_ahead = 2;
 /// Contacts that one sum is of.
 constexpr Index run_length = 32;
 /// Sweeps over joints and contacts of bodies between those over strands: they begin with what held before.
@@ -22,7 +23,7 @@ constexpr int body_sweeps = 4;
 
 /// With half of the segments beside it, where a body may fit between two vertices.
 template <class Real>
-struct PutVertexBox {
+struct PutBesideBox {
   FieldView<const Real, 3> x, v;
   const Real *inverse_mass, *radius, *length;
   Real thinnest, dt;
@@ -33,7 +34,7 @@ struct PutVertexBox {
     swept.valid = swept.valid && inverse_mass[i] > Real(0);
     const Real before = i > 0 ? length[i - 1] : Real(0), longest = max(before, length[i]);
     // Strands may be stretched.
-    swept.close(Real(looked_ahead) * radius[i] + (longest > thinnest ? longest : Real(0)), Real(looked_ahead) * dt);
+    swept.close(Real(rigids_ahead) * radius[i] + (longest > thinnest ? longest : Real(0)), Real(rigids_ahead) * dt);
     box.put(i, {swept.low, swept.high});
   }
 };
@@ -62,12 +63,12 @@ struct PutRigidBox {
     const Vec<Real, 3> moves{{static_cast<Real>(speed), Real(0), Real(0)}};
     SweptBox<Real> swept(middle - half, moves);
     swept.add(middle + half, moves);
-    swept.close(Real(0), static_cast<Real>(looked_ahead * dt));
+    swept.close(Real(0), static_cast<Real>(rigids_ahead * dt));
     box.put(first + i, {swept.low, swept.high});
   }
 };
 /// Not what a strand grows on, next to its root; nor what is a collider, which strands meet as such.
-struct IsOther {
+struct IsOtherRigid {
   const Index *vertex_strand, *start, *own_body, *own_count, *group;
   Index groups;
   TRIBO_HD bool operator()(Index vertex, Index body) const {
@@ -76,7 +77,7 @@ struct IsOther {
     return body != own_body[s] || vertex - start[s] >= own_count[s];
   }
 };
-struct KeyNear {
+struct KeyNearRigid {
   const NearPair* near;
   std::uint64_t bodies;
   std::uint64_t* key;
@@ -88,7 +89,7 @@ struct KeyNear {
 };
 
 template <class Real>
-struct FlagContact {
+struct FlagRigidContact {
   const Index* count;
   const RodObstacle<Real>* obstacle;
   Index* flag;
@@ -267,12 +268,6 @@ void sum_pushes(Exec& ex, const RodState<Real>& state, RodObstacles<Real>& obsta
                          rigids.pressed.data()});
 }
 
-int bits_for(std::uint64_t values) {
-  int bits = 1;
-  while (bits < 64 && (values >> bits) != 0) ++bits;
-  return bits;
-}
-
 }  // namespace
 
 template <class Real>
@@ -285,13 +280,13 @@ void list_near_rigids(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>&
   search.box.resize_discard(mesh.vertices + bodies.count);
   parallel_for(
       ex, rigids_label, mesh.vertices,
-      PutVertexBox<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.radius.data(), mesh.length.data(),
+      PutBesideBox<Real>{view(state.x), view(state.v), mesh.inverse_mass.data(), mesh.radius.data(), mesh.length.data(),
                          static_cast<Real>(thinnest), static_cast<Real>(dt), view(search.box)});
   parallel_for(ex, rigids_label, bodies.count,
                PutRigidBox<Real>{rigids.bodies.work->body.data(), view(bodies.low), view(bodies.high),
                                  bodies.radius.data(), mesh.vertices, dt, view(search.box)});
   list_near_between(ex, rigids_label, "vertices of strands and rigid bodies", mesh.vertices, bodies.count,
-                    IsOther{mesh.vertex_strand.data(), mesh.start.data(), rigids.own_body.data(),
+                    IsOtherRigid{mesh.vertex_strand.data(), mesh.start.data(), rigids.own_body.data(),
                             rigids.own_count.data(), bodies.group.data(), bodies.groups},
                     search);
   rigids.key.resize_discard(search.near_count);
@@ -299,9 +294,9 @@ void list_near_rigids(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>&
   if (search.near_count == 0) return;
   const auto count = static_cast<std::uint64_t>(bodies.count);
   parallel_for(ex, rigids_label, search.near_count,
-               KeyNear{search.near.data(), count, rigids.key.data(), rigids.entry.data()});
+               KeyNearRigid{search.near.data(), count, rigids.key.data(), rigids.entry.data()});
   rigids.sorter.sort(ex, rigids_label, rigids.key, rigids.entry, search.near_count,
-                     bits_for(static_cast<std::uint64_t>(mesh.vertices) * count));
+                     key_bits(static_cast<std::uint64_t>(mesh.vertices) * count));
   find_mobilities(ex, bodies, *rigids.bodies.joints, *rigids.bodies.joint_rows, *rigids.bodies.work, rigids.mobility);
 }
 
@@ -313,7 +308,7 @@ void let_rigids_yield(Exec& ex, const RodMesh<Real>& mesh, bool all, const RodSt
   if (rigids.search.near_count == 0) return;
   rigids.flag.resize_discard(slots);
   parallel_for(ex, rigids_label, slots,
-               FlagContact<Real>{obstacles.count.data(), obstacles.obstacle.data(), rigids.flag.data()});
+               FlagRigidContact<Real>{obstacles.count.data(), obstacles.obstacle.data(), rigids.flag.data()});
   rigids.contacts = list_marked(ex, rigids_label, rigids.flag, slots, rigids.found);
   if (rigids.contacts == 0) return;
   rigids.contact.resize_discard(rigids.contacts);
@@ -322,7 +317,7 @@ void let_rigids_yield(Exec& ex, const RodMesh<Real>& mesh, bool all, const RodSt
                KeyContact<Real>{rigids.found.data(), obstacles.obstacle.data(), rigids.contact_body.data(),
                                 rigids.contact.data()});
   rigids.sorter.sort(ex, rigids_label, rigids.contact_body, rigids.contact, rigids.contacts,
-                     bits_for(static_cast<std::uint64_t>(bodies)));
+                     key_bits(static_cast<std::uint64_t>(bodies)));
   rigids.start.resize_discard(bodies + 1);
   rigids.run_start.resize_discard(bodies + 1);
   rigids.pressed.resize_discard(bodies);
