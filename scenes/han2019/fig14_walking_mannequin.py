@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Writes fig14_walking_mannequin.json: a body of capsules and, as pins, the bones in it that walk.
+"""Writes fig14_walking_mannequin.json: a body of capsules and, as pins, the bones in it that walk. Or, with the argument
+wall, fig01_wall.json, where it walks through a wall.
 
     python3 fig14_walking_mannequin.py > fig14_walking_mannequin.json
+    python3 fig14_walking_mannequin.py wall > fig01_wall.json
 
 Lengths in m, angles in degrees. The body looks along +x, y is up, z is to its right. It stands with arms and legs apart
 at time 0, so that no parts are joined that only touch later, and takes up the walk in the first 0.4 s.
 """
 import math
+import sys
 
 CYCLE = 1.1  # s, two steps
 SPEED = 1.0  # m/s
@@ -141,10 +144,19 @@ def main():
         if len(regions) > 1:
             region = '{ "shape": { "union": { "shapes": [\n          ' + " },\n          ".join(regions) + " } ] } }"
         pins.append(f'        // {bone}\n        {region},\n          "motion": [\n' + ",\n".join(keys) + " ] }")
-    print(HEAD % (",\n        ".join(flesh), ",\n".join(pins)))
+    head, tail = WALL if sys.argv[1:] == ["wall"] else WALKING
+    print(head + BODY % (",\n        ".join(flesh), ",\n".join(pins)) + tail)
 
 
-HEAD = """// Han 2019, Fig. 14: a walking mannequin: soft skin around a skeleton that is told how to move. Arms touch the trunk and
+BODY = """    { "name": "mannequin", "type": "solid", "material": "skin", "element_size": 0.055, "friction": 0.3,
+      "shape": { "union": { "blend": 0.04, "shapes": [
+        %s ] } },
+      "pins": [
+%s
+      ] }"""
+
+# Head and tail of the two scenes.
+WALKING = ("""// Han 2019, Fig. 14: a walking mannequin: soft skin around a skeleton that is told how to move. Arms touch the trunk and
 // thighs touch each other; the skin gives way. Body and keyframes are made by fig14_walking_mannequin.py.
 // The paper's size (Table 1, left: 933 thousand tets, CFL 0.6; its dx of 0.05 is in other units):
 //   --set /objects/0/element_size=0.0103 --set /grid/dx=0.0125 --set /duration=2
@@ -161,12 +173,7 @@ HEAD = """// Han 2019, Fig. 14: a walking mannequin: soft skin around a skeleton
               "look": { "color": "#c98f6b", "roughness": 0.55 } }
   },
   "objects": [
-    { "name": "mannequin", "type": "solid", "material": "skin", "element_size": 0.055, "friction": 0.3,
-      "shape": { "union": { "blend": 0.04, "shapes": [
-        %s ] } },
-      "pins": [
-%s
-      ] }
+""", """
   ],
   "colliders": [
     { "name": "ground", "shape": { "half_space": [0, 1, 0] }, "friction": 0.5 }
@@ -184,6 +191,48 @@ HEAD = """// Han 2019, Fig. 14: a walking mannequin: soft skin around a skeleton
       "/objects/mannequin/energy/elastic": { "max": 20 }
     }
   }
-}"""
+}""")
+
+WALL = ("""// Han 2019, Fig. 1 left: a mannequin breaks through an elastic wall. Body and keyframes are those of Fig. 14, made by
+// fig14_walking_mannequin.py; the wall is particles, and tears where they have come more than a cell apart.
+// The paper gives no sizes but those of a mannequin (933 thousand tets, CFL 0.6). As large, with 2.2 million particles:
+//   --set /objects/0/element_size=0.0103 --set /grid/dx=0.0125 --set /duration=2
+{
+  "tribo": 1,
+  "name": "fig01_wall",
+  "description": "A mannequin breaks through an elastic wall.",
+  "fps": 24,
+  "duration": 1.5,
+  "grid": { "dx": 0.05 },
+  "time": { "cfl": 0.6 },
+  "materials": {
+    "skin": { "model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e4, "poisson_ratio": 0.4,
+              "look": { "color": "#c98f6b", "roughness": 0.55 } },
+    "wall": { "model": "fixed_corotated", "density": 400, "youngs_modulus": 2e4, "poisson_ratio": 0.3,
+              "look": { "color": "#7f93a8", "roughness": 0.7 } }
+  },
+  "objects": [
+""", """,
+    { "name": "wall", "type": "particles", "shape": { "box": [0.1, 1.8, 1.4] }, "at": [0.62, 0.9, 0], "material": "wall",
+      "sampling": "poisson" }
+  ],
+  "colliders": [
+    { "name": "ground", "shape": { "half_space": [0, 1, 0] }, "friction": 0.5 },
+    // What holds the wall at its sides.
+    { "name": "frame", "shape": { "difference": { "shapes": [
+        { "shape": { "box": [0.2, 2.2, 1.6] } },
+        { "shape": { "box": [0.4, 2.2, 1.2] }, "at": [0, 0.2, 0] } ] } }, "at": [0.62, 0.9, 0], "boundary": "sticky" }
+  ],
+  "render": { "width": 720, "height": 540, "camera": { "from": [3.0, 1.6, 3.0], "to": [0.7, 0.85, 0], "fov": 34 } },
+  "expect": {
+    "drift": { "/mass": { "max": 1e-9 } },
+    "always": { "/objects/mannequin/min/1": { "min": -0.02 } },
+    "final": {
+      // The body has come as far as its bones, and some of the wall with it.
+      "/objects/mannequin/centre/0": { "min": 1.2 },
+      "/objects/wall/max/0": { "min": 1.2 }
+    }
+  }
+}""")
 
 main()
