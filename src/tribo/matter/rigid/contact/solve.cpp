@@ -112,7 +112,7 @@ struct SweepSerial {
 };
 /// What sweeps change, and where that leads to. A sweep of Gauss-Seidel takes a stack's tilt out only layer by layer:
 /// ten boxes want thousands. Going on along what the sweeps before have changed, as conjugate gradients do
-/// (SilcowitzHansen 2010), makes it tens; where a sweep changes more than the one before, that is forgotten. Changes
+/// (Silcowitz-Hansen 2010), makes it tens; where a sweep changes more than the one before, that is forgotten. Changes
 /// are weighed by the energy of bodies, since redundant touches may exchange impulses forever without moving anything.
 struct Progress {
   SweepTies ties;
