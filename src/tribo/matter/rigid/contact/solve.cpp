@@ -15,8 +15,8 @@ constexpr Index sweeps_grain = 8;
 /// So few ties are done by one team: their work is less than what starting threads costs.
 constexpr Index few_ties = 48;
 constexpr int most_colors = 63;
-/// Solves of joints in a step, where nothing touches: each finds the end of the step by the velocities of the one before,
-/// to a power of w dt more.
+/// Solves of joints in a step, where nothing touches: each finds the end of the step by the velocities of the one
+/// before, to a power of w dt more.
 constexpr int joint_solves = 3;
 
 struct SweepTies {
@@ -110,10 +110,18 @@ struct SweepSerial {
     for (Index i = 0; i < count; ++i) ties.one(first + (ties.backward ? count - 1 - i : i));
   }
 };
+/// See Progress::change.
+struct SweepChange {
+  double size = 0, along = 0;
+};
+
 /// What sweeps change, and where that leads to. A sweep of Gauss-Seidel takes a stack's tilt out only layer by layer:
-/// ten boxes want thousands. Going on along what the sweeps before have changed, as conjugate gradients do
-/// (Silcowitz-Hansen 2010), makes it tens; where a sweep changes more than the one before, that is forgotten. Changes
-/// are weighed by the energy of bodies, since redundant touches may exchange impulses forever without moving anything.
+/// ten boxes want thousands. Going on along what the sweeps before have changed, ever farther (Nesterov 1983; for
+/// contact Mazhar 2015), makes it tens; where a sweep turns back on that way, it is forgotten (ODonoghue 2015). The
+/// part that conjugate gradients would go on by, the change over that before (Silcowitz-Hansen 2010), is no way out of
+/// slow modes: just above 1 every second sweep, it was forgotten each time, and a load of a hundred times the weight of
+/// what carried it sank. Changes are weighed by the energy of bodies, since redundant touches may exchange impulses
+/// forever without moving anything.
 struct Progress {
   SweepTies ties;
   Shift *before, *way;  ///< of bodies
@@ -152,13 +160,15 @@ struct Progress {
     r.way = 0;
   }
 
-  /// Twice the kinetic energy of what a sweep has changed of a body, turning about its mean axis.
-  TRIBO_HD double change(Index i) const {
+  /// Twice the kinetic energy of what a sweep has changed of a body, turning about its mean axis, and the product of
+  /// that change and of the way before.
+  TRIBO_HD SweepChange change(Index i) const {
     const PlacedBody& b = ties.body[i];
-    if (!(b.inverse_mass > 0)) return 0;
+    if (!(b.inverse_mass > 0)) return {};
     const Shift at = now(i);
-    return squared_norm(at.v - before[i].v) / b.inverse_mass +
-           3 * squared_norm(at.w - before[i].w) / trace(b.inverse_inertia);
+    const Vec3d v = at.v - before[i].v, w = at.w - before[i].w;
+    const double mass = 1 / b.inverse_mass, inertia = 3 / trace(b.inverse_inertia);
+    return {mass * squared_norm(v) + inertia * squared_norm(w), mass * dot(v, way[i].v) + inertia * dot(w, way[i].w)};
   }
 
   TRIBO_HD void follow_body(Index i, double more) const {
@@ -204,7 +214,12 @@ struct BeginJointRowWay {
 };
 struct ChangeBySweep {
   Progress progress;
-  TRIBO_HD double operator()(Index i) const { return progress.change(i); }
+  TRIBO_HD SweepChange operator()(Index i) const { return progress.change(i); }
+};
+struct AddChanges {
+  TRIBO_HD SweepChange operator()(const SweepChange& a, const SweepChange& b) const {
+    return {a.size + b.size, a.along + b.along};
+  }
 };
 struct FollowBody {
   Progress progress;
@@ -224,15 +239,17 @@ struct FollowJointRow {
 
 /// How far to go on after a sweep, and when to end.
 struct Pace {
-  double enough;  ///< a change that is none
-  double first = 0, last = 0;
+  SweepsUntil until;
+  double first = 0;
+  int since = 0;  ///< sweeps since the way was forgotten
 
   /// False where that was enough.
-  TRIBO_HD bool after(int sweep, double change, double& more) {
-    if (sweep == 0) first = change;
-    more = sweep > 0 && change < last ? change / last : 0;
-    last = change;
-    return change > enough && change > 1e-16 * first;
+  TRIBO_HD bool after(int sweep, const SweepChange& change, double& more) {
+    if (sweep == 0) first = change.size;
+    since = change.along < 0 ? 0 : since + 1;
+    more = since > 1 ? static_cast<double>(since - 1) / (since + 2) : 0.0;
+    return sweep + 1 < until.most && change.size > until.enough && change.size > 1e-16 * first &&
+           (sweep + 1 < until.usual || change.size > until.nearly);
   }
 };
 
@@ -241,10 +258,10 @@ struct SweepAll {
   Progress progress;
   Pace pace;
   const Index* start;
-  int colors, sweeps;
+  int colors;
   bool serial_last;
   struct Scratch {
-    double part[Team::size];
+    SweepChange part[Team::size];
   };
   TRIBO_HD void operator()(const Team& team, Index, Scratch& scratch) const {
     SweepTies own = progress.ties;
@@ -252,7 +269,7 @@ struct SweepAll {
     each(team, progress.bodies, BeginBodyWay{progress});
     each(team, progress.rows, BeginRowWay{progress});
     team.barrier();
-    for (int s = 0; s < sweeps; ++s) {
+    for (int s = 0;; ++s) {
       for (int half = 0; half < 2; ++half) {
         own.backward = half == 1;
         for (int c = 0; c < colors; ++c) {
@@ -268,13 +285,13 @@ struct SweepAll {
           team.barrier();
         }
       }
-      if (s + 1 == sweeps) return;
-      double sum = 0;
-      for (Index i = team.rank(); i < progress.bodies; i += Team::size) sum += progress.change(i);
+      constexpr AddChanges add{};
+      SweepChange sum;
+      for (Index i = team.rank(); i < progress.bodies; i += Team::size) sum = add(sum, progress.change(i));
       scratch.part[team.rank()] = sum;
       team.barrier();
-      sum = 0;
-      for (int k = 0; k < Team::size; ++k) sum += scratch.part[k];
+      sum = {};
+      for (int k = 0; k < Team::size; ++k) sum = add(sum, scratch.part[k]);
       double more = 0;
       if (!own_pace.after(s, sum, more)) return;
       each(team, progress.bodies, FollowBody{progress, more});
@@ -351,8 +368,8 @@ void color_ties(Exec& ex, const RigidMesh& mesh, const RigidContacts& contacts, 
 }
 
 void turn_back(Exec& ex, const RigidColors& c, double dt, RigidContacts& contacts, RigidWork& work) {
-  const SweepTies ties{c.tie.data(),      contacts.row.data(), work.body.data(),
-                       work.shift.data(), SweepMode::turn,     false, dt};
+  const SweepTies ties{
+      c.tie.data(), contacts.row.data(), work.body.data(), work.shift.data(), SweepMode::turn, false, dt};
   for (std::size_t k = 0; k + 1 < c.start.size(); ++k) sweep_color(ex, c, ties, static_cast<int>(k));
 }
 
@@ -362,12 +379,11 @@ void mark_touched(Exec& ex, const RigidColors& c, const RigidContacts& contacts,
 }
 
 void begin_ties(Exec& ex, const RigidColors& c, RigidContacts& contacts, RigidWork& work) {
-  const SweepTies ties{c.tie.data(),       contacts.row.data(), work.body.data(),
-                       work.shift.data(),  SweepMode::begin,    false};
+  const SweepTies ties{c.tie.data(), contacts.row.data(), work.body.data(), work.shift.data(), SweepMode::begin, false};
   for (std::size_t k = 0; k + 1 < c.start.size(); ++k) sweep_color(ex, c, ties, static_cast<int>(k));
 }
 
-void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
+void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, const SweepsUntil& until, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work, const BetweenSweeps& between) {
   const auto all = static_cast<Index>(c.host.size());
   if (all == 0) return;
@@ -385,34 +401,34 @@ void sweep_ties(Exec& ex, const RigidColors& c, SweepMode mode, int sweeps, doub
                           joints.row.data(),
                           joints.count.data(),
                           followed};
-  Pace pace{enough};
+  Pace pace{until};
   if (all <= few_ties && !between) {
-    for_each_team<SweepAll::Scratch>(
-        ex, sweeps_label, 1, SweepAll{progress, pace, c.device_start.data(), colors, sweeps, c.serial_last});
+    for_each_team<SweepAll::Scratch>(ex, sweeps_label, 1,
+                                     SweepAll{progress, pace, c.device_start.data(), colors, c.serial_last});
     return;
   }
   parallel_for(ex, sweeps_label, bodies, BeginBodyWay{progress});
   parallel_for(ex, sweeps_label, progress.rows, BeginRowWay{progress});
   parallel_for(ex, sweeps_label, followed, BeginJointRowWay{progress});
-  for (int s = 0; s < sweeps; ++s) {
+  for (int s = 0;; ++s) {
     SweepTies ties = progress.ties;
     for (int k = 0; k < colors; ++k) sweep_color(ex, c, ties, k);
     ties.backward = true;
     for (int k = colors - 1; k >= 0; --k) sweep_color(ex, c, ties, k);
     const bool settled = !between || between(s);
-    if (s + 1 == sweeps) return;
-    const double change = reduce(ex, sweeps_label, bodies, 0.0, ChangeBySweep{progress}, Plus<double>{});
+    const SweepChange change = reduce(ex, sweeps_label, bodies, SweepChange{}, ChangeBySweep{progress}, AddChanges{});
     double more = 0;
-    if (!pace.after(s, change, more) && settled) return;
+    if (!pace.after(s, change, more) && (settled || s + 1 >= until.most)) return;
     parallel_for(ex, sweeps_label, bodies, FollowBody{progress, more});
     parallel_for(ex, sweeps_label, progress.rows, FollowRow{progress, more});
     parallel_for(ex, sweeps_label, followed, FollowJointRow{progress, more});
   }
 }
 
-void RigidStep::answer(Exec& ex, int sweeps) const {
+void RigidStep::answer(Exec& ex, int usual, int most) const {
+  const SweepsUntil until{usual, most, enough, nearly};
   if (mesh->joints == 0) {
-    sweep_ties(ex, *colors, SweepMode::solve, sweeps, enough, *contacts, *joint_rows, *work);
+    sweep_ties(ex, *colors, SweepMode::solve, until, *contacts, *joint_rows, *work);
     return;
   }
   const auto joined = [&](int round) {
@@ -421,7 +437,7 @@ void RigidStep::answer(Exec& ex, int sweeps) const {
     return round + 1 >= joint_solves;
   };
   if (contacts->rows > 0)
-    sweep_ties(ex, *colors, SweepMode::solve, sweeps, enough, *contacts, *joint_rows, *work, joined);
+    sweep_ties(ex, *colors, SweepMode::solve, until, *contacts, *joint_rows, *work, joined);
   else
     for (int k = 0; k < joint_solves; ++k) joined(k);
 }

@@ -15,7 +15,7 @@ namespace tribo::TRIBO_BACKEND {
 
 /// Rows of a pair, done one after the other.
 struct RigidTie {
-  Index a, b;   ///< bodies; -1: none that moves
+  Index a, b;  ///< bodies; -1: none that moves
   Index first, count;
 };
 
@@ -42,15 +42,20 @@ enum class SweepMode : int {
   turn    ///< see turn_back
 };
 
+/// When sweeps end.
+struct SweepsUntil {
+  int usual, most;        ///< sweeps; more than `usual` only while each changes more than `nearly`
+  double enough, nearly;  ///< twice the energies of a change that is none, and of one that may be left [J]
+};
+
 /// Gives bodies the impulses that rows begin with.
 void begin_ties(Exec& ex, const RigidColors& colors, RigidContacts& contacts, RigidWork& work);
 
 /// What is solved beside rows, as joints are, with the number of the sweep. False where that is not all yet.
 using BetweenSweeps = std::function<bool(int)>;
 
-/// All rows, forward and backward, and then `between`, where there is one; `sweeps` times or until that changes no more
-/// than `enough`, twice the energy of the change [J].
-void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, int sweeps, double enough, RigidContacts& contacts,
+/// All rows, forward and backward, and then `between`, where there is one.
+void sweep_ties(Exec& ex, const RigidColors& colors, SweepMode mode, const SweepsUntil& until, RigidContacts& contacts,
                 JointWork& joints, RigidWork& work, const BetweenSweeps& between = {});
 
 /// Bodies that are moved apart across the way in which they pass each other have another angular momentum together.
@@ -70,10 +75,10 @@ struct RigidStep {
   JointWork* joint_rows = nullptr;
   RigidWork* work = nullptr;
   double dt = 0;
-  double enough = 0;  ///< see sweep_ties
+  double enough = 0, nearly = 0;  ///< see SweepsUntil
 
   /// Lets joints and contacts answer to what others have pushed.
-  void answer(Exec& ex, int sweeps) const;
+  void answer(Exec& ex, int usual, int most) const;
 };
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -16,6 +16,11 @@ constexpr int sweeps = 20, shift_sweeps = 10;
 /// impulses that hold it, so that this takes few; and stacks whose impulses were left with errors of 1e-5 of it swayed
 /// forever.
 constexpr double enough = 1e-9;
+/// Where a load is a hundred times what carries it, impulses come to it by small steps, each step of time anew until
+/// there are enough of them to begin with. So many sweeps there are while one still changes velocities by more of what
+/// gravity does.
+constexpr int most_sweeps = 100;
+constexpr double nearly = 3e-4;
 /// Of rows and points in turns, at most, and the part of what gravity does in a step that they may leave to be done.
 constexpr int most_rounds = 4, most_solid_rounds = 8;
 constexpr double agreed = 0.01;
@@ -188,10 +193,16 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   return report;
 }
 
-/// Twice the energy [J] of a change of velocities that is none.
+/// Twice the energy [J] of a change of velocities by a part of what gravity does in a step.
 template <class Real>
-double RigidSystem<Real>::small_change(double dt) const {
-  return squared_norm((enough * dt) * model_.gravity) * moving_mass_;
+double RigidSystem<Real>::small_change(double part) const {
+  return squared_norm((part * attempt_.dt) * model_.gravity) * moving_mass_;
+}
+
+template <class Real>
+RigidStep RigidSystem<Real>::step() {
+  return {&mesh,       &state, &joints,     &colors,              &contacts,
+          &joint_work, &work,  attempt_.dt, small_change(enough), small_change(nearly)};
 }
 
 template <class Real>
@@ -263,7 +274,7 @@ void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
 
 template <class Real>
 void RigidSystem<Real>::settle() {
-  step().answer(ex_, sweeps);
+  step().answer(ex_, sweeps, most_sweeps);
 }
 
 template <class Real>
@@ -273,8 +284,9 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   if (unsettled_ > 0) ++report.solve.unconverged;
   tell_forces(ex_, mesh, contacts, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, work, state);
+  const SweepsUntil until{shift_sweeps, shift_sweeps, small_change(enough), 0};
   if (mesh.joints == 0) {
-    sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work);
+    sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work);
   } else {
     keep_joint_forces(ex_, mesh, joints, attempt.dt, joint_work, work, state);
     const auto joined = [&](int) {
@@ -282,7 +294,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
       return true;
     };
     if (contacts.rows > 0)
-      sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work,
+      sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work,
                  joined);
     else
       joined(0);

@@ -49,9 +49,7 @@ class RigidSystem final : public System<Real, 3> {
   bool has_bodies() const override { return !empty(); }
 
   /// Bodies in a step: from `predict` on where they are, from `collide` on what holds them.
-  RigidStep step() {
-    return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work, attempt_.dt, small_change(attempt_.dt)};
-  }
+  RigidStep step();
 
   void each_saved(StateList& list) override;
   void loaded() override;
@@ -80,7 +78,7 @@ class RigidSystem final : public System<Real, 3> {
 
   double driven_speed(double time, double dt) const;
   void evaluate();
-  double small_change(double dt) const;
+  double small_change(double part) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
   /// Impulses between bodies and by joints.
