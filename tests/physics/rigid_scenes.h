@@ -46,6 +46,10 @@ inline ObjectSums all(Simulation& simulation) {
   for (const ObjectSums& one : simulation.measure()) sum.add(one);
   return sum;
 }
+inline double all_energy(Simulation& simulation) {
+  const ObjectSums sum = all(simulation);
+  return sum.kinetic + sum.gravity;
+}
 inline void advance(Simulation& simulation, int frames) {
   for (int k = 0; k < frames; ++k) simulation.advance_frame();
 }

@@ -269,7 +269,7 @@ struct SweepInTurn {
 /// What sweeps change, and where that leads to. A sweep of Gauss-Seidel takes a stack's tilt out only layer by layer:
 /// ten boxes want thousands. Going on along what the sweeps before have changed, ever farther (Nesterov 1983; for
 /// contact Mazhar 2015), makes it tens; where a sweep turns back on that way, it is forgotten (ODonoghue 2015). The
-/// part that conjugate gradients would go on by, the change over that before (SilcowitzHansen 2010), is no way out of
+/// part that conjugate gradients would go on by, the change over that before (Silcowitz-Hansen 2010), is no way out of
 /// slow modes: just above 1 every second sweep, it was forgotten each time, and a load of a hundred times the weight of
 /// what carried it sank. Changes are weighed by the energy of bodies, since redundant touches may exchange impulses
 /// forever without moving anything.
