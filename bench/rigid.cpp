@@ -23,23 +23,27 @@ Scene scene_of(const std::string& objects, const std::string& colliders, const s
                      "bench");
 }
 
-/// In layers, boxes and spheres by turns, each layer turned otherwise, so that none lies squarely on the one below.
+/// In layers, boxes and spheres by turns, each turned otherwise.
 Scene pile(int along, const std::string& precision) {
   constexpr double pitch = 0.3;
   const double half = 0.5 * pitch * along;
-  std::string objects;
-  for (int layer = 0; layer < along; ++layer) {
-    const std::string shape = layer % 2 == 0 ? R"({"box": [0.2, 0.2, 0.2]})" : R"({"sphere": 0.1})";
-    objects += fmt::format(
-        R"({}{{"type": "rigid", "shape": {}, "density": 1000, "friction": 0.5, "at": [{}, {}, {}],
-            "rotation": {{"axis": [{}, 1, {}], "degrees": {}}},
-            "array": {{"count": [{}, 1, {}], "spacing": [{}, 1, {}]}}}})",
-        layer == 0 ? "" : ", ", shape, 0.17 - half + 0.02 * (layer % 3), 0.2 + pitch * layer,
-        0.17 - half + 0.015 * (layer % 4), layer % 5 - 2, layer % 7 - 3, 20 + 37 * (layer % 11), along, along, pitch,
-        pitch);
-  }
+  std::string copies[2];
+  for (int j = 0; j < along; ++j)
+    for (int i = 0; i < along; ++i)
+      for (int k = 0; k < along; ++k) {
+        const int number = (j * along + i) * along + k;
+        std::string& to = copies[j % 2];
+        to += fmt::format(R"({}{{"at": [{}, {}, {}], "rotation": {{"axis": [{}, 1, {}], "degrees": {}}}}})",
+                          to.empty() ? "" : ", ", pitch * (i + 0.5) - half + 0.02 * (number % 7 - 3) / 3,
+                          0.25 + 0.36 * j, pitch * (k + 0.5) - half + 0.02 * (number % 11 - 5) / 5, number % 5 - 2,
+                          number % 3 - 1, 37 * number % 90);
+      }
+  const auto objects = [&](const char* shape, const std::string& at) {
+    return fmt::format(R"({{"type": "rigid", "shape": {}, "density": 1000, "friction": 0.5, "copies": [{}]}})", shape,
+                       at);
+  };
   return scene_of(
-      objects,
+      objects(R"({"box": [0.2, 0.2, 0.2]})", copies[0]) + ", " + objects(R"({"sphere": 0.1})", copies[1]),
       fmt::format(R"({{"shape": {{"box": [{0}, {1}, {0}]}}, "at": [0, {2}, 0], "inside": true, "friction": 0.5}})",
                   2 * half + 0.1, 4 * half + 2, 2 * half + 1),
       precision);
@@ -63,7 +67,7 @@ struct RigidCase {
 
 /// What falls over all of the pile's height has half of it landed after a good half of that time.
 std::vector<RigidCase> cases_of(int along, const std::string& precision) {
-  const double fall = std::sqrt(2 * 0.1 * along / 9.81);
+  const double fall = std::sqrt(2 * 0.2 * along / 9.81);
   return {{"lands", 0.7 * fall, pile(along, precision)},
           {"lies", fall + 1.5, pile(along, precision)},
           {"wall", 0.5, wall(std::max(2, static_cast<int>(std::lround(std::sqrt(along * along * along)))), precision)}};
