@@ -22,6 +22,7 @@
 #include "progress.h"
 #include "render.h"
 #include "render_command.h"
+#include "rigid.h"
 #include "rods.h"
 #include "scene_flags.h"
 #include "solids.h"
@@ -294,10 +295,10 @@ struct BenchCommand {
   RenderBenchOptions render_options;
   std::vector<double> particles;
   void add_to(CLI::App& app) {
-    app.add_option("names", names, "which benchmarks: mpm, render, rods, solids; mpm when not given")
-        ->check(CLI::IsMember({"mpm", "render", "rods", "solids"}));
+    app.add_option("names", names, "which benchmarks: mpm, render, rigid, rods, solids; mpm when not given")
+        ->check(CLI::IsMember({"mpm", "render", "rigid", "rods", "solids"}));
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
-    app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
+    app.add_option("--particles", particles, "how many particles; of rigid, bodies")->check(CLI::Range(8.0, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
     app.add_option("--transfer", options.transfer, "transfer scheme")->check(CLI::IsMember(names_of(transfers())));
     app.add_option("--kernel", options.kernel, "interpolation kernel")->check(CLI::IsMember(names_of(kernels())));
@@ -316,6 +317,7 @@ struct BenchCommand {
     for (const std::string& name : names) {
       if (name == "mpm") bench_mpm(options);
       if (name == "render") bench_render(render_options);
+      if (name == "rigid") bench_rigid(options);
       if (name == "rods") bench_rods(options);
       if (name == "solids") bench_solids(options);
     }

@@ -44,6 +44,8 @@ struct EngineCounts {
   std::int64_t strands = 0;
   std::int64_t segments = 0;  ///< of strands
   std::int64_t contacts = 0;  ///< of meshes and strands, in the last step
+  std::int64_t rows = 0;        ///< of contact of rigid bodies, in the last step
+  std::int64_t row_sweeps = 0;  ///< times that such rows were swept over, there and back, since the start
 };
 
 /// Particles that have come or gone since the start.

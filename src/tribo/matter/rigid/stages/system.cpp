@@ -201,8 +201,16 @@ double RigidSystem<Real>::small_change(double part) const {
 
 template <class Real>
 RigidStep RigidSystem<Real>::step() {
-  return {&mesh,       &state, &joints,     &colors,              &contacts,
-          &joint_work, &work,  attempt_.dt, small_change(enough), small_change(nearly)};
+  return {&mesh,
+          &state,
+          &joints,
+          &colors,
+          &contacts,
+          &joint_work,
+          &work,
+          attempt_.dt,
+          small_change(enough),
+          small_change(nearly)};
 }
 
 template <class Real>
@@ -241,7 +249,8 @@ double RigidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
     read_nodes(ex_, phase.grid, own);
     unsettled_ += solve_points(ex_, work, own.points).unsettled;
     speed = give_to_nodes(ex_, phase.grid, own);
-    if ((!rows && own.shared == 0) || changed_velocities(ex_, mesh, work, before_) < agreed * this->gravity() * dt) break;
+    if ((!rows && own.shared == 0) || changed_velocities(ex_, mesh, work, before_) < agreed * this->gravity() * dt)
+      break;
   }
   return speed;
 }
@@ -282,6 +291,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   if (empty()) return;
   pass_on_by_pins();
   if (unsettled_ > 0) ++report.solve.unconverged;
+  bring_rows_back(ex_, colors, contacts);
   tell_forces(ex_, mesh, contacts, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, work, state);
   const SweepsUntil until{shift_sweeps, shift_sweeps, small_change(enough), 0};
@@ -294,11 +304,11 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
       return true;
     };
     if (contacts.rows > 0)
-      sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work,
-                 joined);
+      sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work, joined);
     else
       joined(0);
   }
+  bring_rows_back(ex_, colors, contacts);
   turn_back(ex_, colors, attempt.dt, contacts, work);
   mark_touched(ex_, colors, contacts, work);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
@@ -369,6 +379,8 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
 template <class Real>
 void RigidSystem<Real>::count(EngineCounts& counts) const {
   for (const RigidBody& body : mesh.body) counts.bodies += body.object >= 0 ? 1 : 0;
+  counts.rows += contacts.rows;
+  counts.row_sweeps += row_sweeps(ex_, colors);
   counts.contacts += contacts.rows + nodes[0].points.count + nodes[1].points.count +
                      solid_meeting.vertices.points.count + solid_meeting.others.points.count;
 }
@@ -387,11 +399,12 @@ template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     nodes[0].bytes() + nodes[1].bytes() + particles.bytes() + before_.bytes() + mesh.shapes.bytes() +
-                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
-                    mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
+                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() +
+                    mesh.inertia.bytes() + mesh.inverse_inertia.bytes() + mesh.low.bytes() + mesh.high.bytes() +
+                    mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,
-        &mesh.sample_ring, &mesh.sample_facing, &mesh.friction, &mesh.collider_friction, &mesh.particle_friction,
+        &mesh.sample_ring, &mesh.sample_facing, &mesh.sample_extent, &mesh.sample_ball, &mesh.friction, &mesh.collider_friction, &mesh.particle_friction,
         &mesh.strand_friction, &mesh.solid_friction})
     sum += a->bytes();
   for (const Array<Index>* a : {&mesh.form_of, &mesh.group, &mesh.sample_begin, &mesh.sample_end, &mesh.round,
