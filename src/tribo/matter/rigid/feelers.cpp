@@ -208,23 +208,9 @@ class CompoundFeelers {
     return part;
   }
 
-  /// Calls visit(center, radius) for balls that stand for a feeler.
-  template <class Visit>
-  static void each_ball(const RigidSample& sample, const Visit& visit) {
-    if (sample.feeler != Feeler::ring) return visit(sample.x, sample.radius);
-    int least = std::abs(sample.n[1]) < std::abs(sample.n[0]) ? 1 : 0;
-    if (std::abs(sample.n[2]) < std::abs(sample.n[least])) least = 2;
-    const Vec3 u = length_and_direction(cross(sample.n, axis_direction<double, 3>(least, false))).normal;
-    const Vec3 v = cross(sample.n, u);
-    constexpr int around = 24;
-    for (int i = 0; i < around; ++i) {
-      const double angle = 2 * std::numbers::pi * i / around;
-      visit(sample.x + sample.ring * (std::cos(angle) * u + std::sin(angle) * v), sample.radius);
-    }
-  }
   static bool all(const RigidSample& sample, const std::function<bool(const Vec3&, double)>& is) {
     bool result = true;
-    each_ball(sample, [&](const Vec3& center, double radius) { result = result && is(center, radius); });
+    each_ball_of(sample, [&](const Vec3& center, double radius) { result = result && is(center, radius); });
     return result;
   }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tribo/matter/rigid/amounts.h"
+#include "tribo/matter/rigid/overlaps.h"
 #include "tribo/matter/rigid/read.h"
 #include "tribo/matter/rigid/seed.h"
 #include "tribo/matter/rigid/spec.h"
@@ -37,6 +40,10 @@ void RigidRoom::expect(const Scene& scene, Amounts& amounts) const {
 
 void RigidRoom::seed(const Scene& scene, Seeds& seeds, std::vector<std::string>& warnings) const {
   seeds.of<RigidSeed>() = make_rigid_bodies(scene, seeds, warnings);
+}
+
+void RigidRoom::look(const Scene& scene, const Seeds& seeds, std::vector<std::string>& warnings) const {
+  for (std::string& overlap : overlaps_of_bodies(scene, seeds)) warnings.push_back(std::move(overlap));
 }
 
 void RigidRoom::count(const Seeds& seeds, double /*dx*/, Amounts& amounts) const {
