@@ -32,11 +32,10 @@ constexpr int around_face = 24;
 /// would be too many.
 std::vector<RigidSample> limited_feelers(const SurfaceMesh& mesh, double spacing,
                                          const std::function<bool(const Vec3&)>& counts) {
-  constexpr std::size_t most = 20000;
   const double size = size_of(mesh), edges = std::max(spacing, size / most_along);
   for (double gentle = 0.5 * edges;; gentle *= 1.5) {
     std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, counts);
-    if (samples.size() <= most || gentle > size) return samples;
+    if (samples.size() <= most_feelers || gentle > size) return samples;
   }
 }
 
