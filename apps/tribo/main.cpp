@@ -31,6 +31,7 @@
 #include "tribo/exec/gpu_memory.h"
 #include "tribo/io/file.h"
 #include "tribo/matter/particles/amounts.h"
+#include "tribo/matter/rigid/amounts.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
@@ -241,6 +242,10 @@ struct CheckCommand {
     fmt::print("  segments    {}{}\n", counts.segments,
                counts.segments > 0 ? fmt::format(" of {} strands", counts.strands) : "");
     const Amounts& amounts = simulation.amounts();
+    if (const RigidAmounts& rigid = amounts.of<RigidAmounts>(); counts.bodies > 0)
+      fmt::print("  bodies      {} rigid, {:.0f} feelers, about {:.0f} rows of contact where they lie in a heap{}\n",
+                 counts.bodies, rigid.felt, rigid.rows(),
+                 scene.joints.empty() ? "" : fmt::format("; {} joints", scene.joints.size()));
     print_memory(scene, emitted, amounts, options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);

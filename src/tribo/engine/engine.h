@@ -13,6 +13,7 @@
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/linear/solve_report.h"
+#include "tribo/matter/rigid/joint_report.h"
 #include "tribo/matter/strands/report.h"
 #include "tribo/setup/model.h"
 
@@ -58,10 +59,11 @@ struct EngineFlows {
   std::vector<Flow> removed;  ///< by sink
 };
 
-/// Impulses of contact since they were cleared.
+/// Impulses of contact, and of joints, since they were cleared.
 struct EngineContacts {
   std::vector<ContactImpulse> colliders;
   std::vector<ObjectContact> objects;
+  std::vector<JointReport> joints;
 };
 
 /// A simulation on one device, in one precision and dimension.

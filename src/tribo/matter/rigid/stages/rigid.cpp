@@ -373,14 +373,17 @@ std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Ve
     const RigidBody& body = mesh.body[i];
     const RigidForm& form = mesh.form[static_cast<std::size_t>(body.form)];
     const BodyPlace& place = places[i];
-    const Sym<double, 3> inertia = carried(place.rotation, body.inertia);
+    // without what is pinned to it, which its own object sums up
+    const RigidPart own = mesh.part.empty() ? RigidPart{body.mass, Vec3d::zero(), body.inertia} : mesh.part[i];
+    const Vec3d arm = place.rotation * own.at, x = place.x + arm;
+    const Sym<double, 3> inertia = carried(place.rotation, own.inertia);
     const Vec3d spin = inertia * place.w;
     ObjectSums one;
-    one.add(body.mass, place.x, place.v);
+    one.add(own.mass, x, place.v + cross(place.w, arm));
     one.particles = 0;
     one.angular_momentum += spin;
     one.kinetic += 0.5 * dot(place.w, spin);
-    one.gravity -= body.mass * dot(gravity, place.x);
+    one.gravity -= own.mass * dot(gravity, x);
     // of m x x^T about the center: tr(J)/2 I - J
     const double half = 0.5 * trace(inertia);
     for (int a = 0; a < 3; ++a)

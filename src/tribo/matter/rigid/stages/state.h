@@ -46,7 +46,6 @@ struct RigidMesh {
   std::vector<RigidBody> body;  ///< on the host
   std::vector<RigidForm> form;
   std::vector<Motion> drives;
-  std::vector<std::string> joint_names;
   std::vector<Index> driven;  ///< bodies that follow keyframes
   std::vector<RigidPart> part;  ///< by body; empty: nothing is pinned to any
   RigidShapes shapes;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "tribo/engine/host_vectors.h"
 #include "tribo/matter/rigid/contact/impacts.h"
@@ -40,6 +42,27 @@ RigidSkin skin_of(const RigidSeed& seed, const RigidForm& form) {
   return skin;
 }
 
+/// Of a joint that has done nothing yet.
+JointReport empty_report(const RigidJoint& joint) {
+  JointReport report;
+  report.name = joint.name;
+  report.has_motor = joint.rule.motor != JointRule<double>::Motor::none;
+  std::visit(
+      [&]<class One>(const One& one) {
+        if constexpr (One::has_coordinate) {
+          report.coordinate =
+              One::coordinate_turns ? JointReport::Coordinate::angle : JointReport::Coordinate::position;
+        } else if constexpr (std::is_same_v<One, SpringJoint<double>>) {
+          report.is_spring = true;
+          if (one.length > 0) report.coordinate = JointReport::Coordinate::length;
+        } else if constexpr (std::is_same_v<One, DistanceJoint<double>>) {
+          report.coordinate = JointReport::Coordinate::length;
+        }
+      },
+      joint.joint);
+  return report;
+}
+
 }  // namespace
 
 template <class Real>
@@ -55,7 +78,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   load_joints(ex_, seed, mesh, joints, joint_work, state);
   std::vector<std::pair<Index, Index>> apart;
   for (const RigidJoint& joint : seed.joints) {
-    mesh.joint_names.push_back(joint.name);
+    reports_.push_back(empty_report(joint));
     for (const std::int32_t i : {joint.a, joint.b})
       if (i >= 0 && joint.rule.motor == JointRule<double>::Motor::speed)
         motor_speed_ = std::max(motor_speed_, std::abs(joint.rule.target) * std::max(1.0, radius_of(seed, i)));
@@ -122,6 +145,9 @@ void RigidSystem<Real>::each_saved(StateList& list) {
   list.column("rigid.kept_at", state.kept_at, state.kept_count);
   list.column("rigid.joint_force", state.joint_force, state.joints);
   list.column("rigid.joint_value", state.joint_value, state.joints);
+  if (state.joints == 0) return;
+  list.column("rigid.joint_sums", joint_work.sums, state.joints);
+  list.number("rigid.joint_time", joint_work.time);
 }
 
 template <class Real>
@@ -336,6 +362,28 @@ template <class Real>
 void RigidSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
   for (std::size_t o = 0; o < forces.objects.size(); ++o)
     if (forces.objects[o].source != ContactSource::momentum) objects[o] = forces.objects[o];
+}
+
+template <class Real>
+void RigidSystem<Real>::report_joints(std::vector<JointReport>& all) {
+  if (mesh.joints == 0) return;
+  const std::vector<JointSums> sums = joint_sums(ex_, mesh, joint_work);
+  const std::vector<JointPresent> present = present_joints(ex_, mesh, joints, state, joint_work);
+  for (std::size_t j = 0; j < reports_.size(); ++j) {
+    JointReport report = reports_[j];
+    report.value = present[j].value;
+    report.speed = present[j].speed;
+    report.energy = present[j].energy;
+    report.force = sums[j].force;
+    report.torque = sums[j].torque;
+    report.motor = sums[j].motor;
+    all.push_back(std::move(report));
+  }
+}
+
+template <class Real>
+void RigidSystem<Real>::clear_joints() {
+  if (mesh.joints > 0) clear_joint_sums(ex_, mesh, joint_work);
 }
 
 template <class Real>

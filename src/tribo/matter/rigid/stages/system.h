@@ -64,6 +64,9 @@ class RigidSystem final : public System<Real, 3> {
   /// By momentum where neither joints nor keyframes act.
   void contact_sources(std::vector<ObjectContact>& objects) const override;
 
+  void report_joints(std::vector<JointReport>& all) override;
+  void clear_joints() override;
+
   double speed() const override { return state.speed; }
   double expected_speed() override;
   void measure(std::vector<ObjectSums>& objects) override;
@@ -107,6 +110,7 @@ class RigidSystem final : public System<Real, 3> {
   StepTry attempt_{};
   Array<Shift> before_;      ///< velocities of bodies, to see whether rounds still change them
   Index unsettled_ = 0;      ///< bodies whose points were not settled, in this step
+  std::vector<JointReport> reports_;  ///< what joints are called and have
   double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
 
