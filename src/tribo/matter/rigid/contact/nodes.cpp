@@ -68,12 +68,27 @@ struct MakePoint {
     RigidPoint p;
     p.body = own.body;
     p.at = node_at(cell[own.near], node, dx);
-    p.n = bodies.shapes.nearest(body, p.at + MeasureNode<Real>::away(center[Size{own.near} * nodes + node], dx)).normal;
+    p.n = normal(body, p.at, MeasureNode<Real>::away(center[Size{own.near} * nodes + node], dx));
     p.v = Vec3d::zero();
     p.inverse_mass = 1;
     p.allowed = 0;
     p.friction = friction[body.group];
     point[i] = p;
+  }
+
+ private:
+  /// That of the surface nearest to the center of mass. Of an edge that is any of a fan, however, and by where the center
+  /// is it would be one ahead of a box that slides over a bed: the bed was ploughed where nothing but its surface lies.
+  /// Of the fan the one counts that points to where the mass is, seen from the node.
+  TRIBO_HD Vec3d normal(const PlacedBody& body, const Vec3d& node, const Vec3d& away) const {
+    const Vec3d center = node + away;
+    const RigidSurface surface = bodies.shapes.nearest(body, center);
+    const double far = sqrt(squared_norm(away));
+    if (!(surface.distance > 0) || !(far > 0.1 * dx)) return surface.normal;
+    const Vec3d way = (1 / far) * away;
+    const double over = surface.distance * dot(surface.normal, way);
+    if (!(over > 0)) return surface.normal;
+    return bodies.shapes.nearest(body, center - surface.distance * surface.normal + over * way).normal;
   }
 };
 
