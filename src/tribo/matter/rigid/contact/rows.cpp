@@ -142,7 +142,7 @@ struct TeamPlaces {
 struct NearFeelers {
   const RigidPair* pair;
   const PlacedBody* body;
-  const Index *sample_begin, *sample_end;
+  const Index *sample_begin, *sample_end, *felt;
   RowFeelers feelers;
   FieldView<const double, 3> low, high;
   const Index* round;
@@ -156,15 +156,14 @@ struct NearFeelers {
   TRIBO_HD Index each(const Team& team, Index p, TeamPlaces& places, const Visit& visit) const {
     const RigidPair& two = pair[p];
     const PlacedBody *const a = body + two.a, *const b = two.b >= 0 ? body + two.b : nullptr;
-    const Index of_a = sample_end[a->form] - sample_begin[a->form];
     double fastest = fastest_of(*a, radius[a->form]);
     if (b != nullptr) fastest += fastest_of(*b, radius[b->form]);
     const double way = reach.of(fastest);
     Index found = 0;
-    each_of({a, b, false, sample_begin[a->form], of_a, 0}, way, team, places, visit, found);
+    each_of({a, b, false, sample_begin[a->form], felt[a->form], 0}, way, team, places, visit, found);
     if (b == nullptr) return found;
-    const Index of_b = sample_end[b->form] - sample_begin[b->form];
-    each_of({b, a, true, sample_begin[b->form], of_b, of_a}, way, team, places, visit, found);
+    const Index of_a = sample_end[a->form] - sample_begin[a->form];
+    each_of({b, a, true, sample_begin[b->form], felt[b->form], of_a}, way, team, places, visit, found);
     return found;
   }
 
@@ -181,6 +180,12 @@ struct NearFeelers {
     if (side.other != nullptr) {
       turn = transpose(side.other->rotation) * turn;
       at = transpose(side.other->rotation) * (at - side.other->x);
+      // No feeler is farther from its body's center than this.
+      const double far = radius[side.own->form] + way;
+      bool meets = true;
+      for (int k = 0; k < 3; ++k)
+        meets = meets && at[k] >= low[k][side.other->form] - far && at[k] <= high[k][side.other->form] + far;
+      if (!meets) return;
     }
     for (Index k = 0; k < side.count; k += W * Team::size) {
       const Index begin = k + W * team.rank(), many = min(W, side.count - begin);
@@ -679,6 +684,7 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
                          body,
                          mesh.sample_begin.data(),
                          mesh.sample_end.data(),
+                         mesh.felt.data(),
                          row_feelers_of(mesh),
                          view(mesh.low),
                          view(mesh.high),

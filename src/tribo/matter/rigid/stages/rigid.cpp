@@ -241,6 +241,12 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, forms, mesh.round, [&](std::size_t f) { return seed.forms[f].round ? 1 : 0; });
   send(ex, forms, mesh.sample_begin, [&](std::size_t f) { return seed.forms[f].samples.begin; });
   send(ex, forms, mesh.sample_end, [&](std::size_t f) { return seed.forms[f].samples.end; });
+  send(ex, forms, mesh.felt, [&](std::size_t f) {
+    const RigidForm& form = seed.forms[f];
+    Index last = form.samples.end;
+    while (last > form.samples.begin && seed.samples[static_cast<std::size_t>(last) - 1].feeler == Feeler::face) --last;
+    return last - form.samples.begin;
+  });
   send(ex, samples, mesh.sample_x, [&](std::size_t s) { return seed.samples[s].x; });
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });

@@ -59,6 +59,7 @@ struct RigidMesh {
   Array<double> thickness, restitution;
   bool bounces = false;  ///< whether any has restitution
   Array<Index> sample_begin, sample_end, round;
+  Array<Index> felt;  ///< samples up to the last that feels for other bodies
   Array<double> radius;
   // by sample
   Field<double, 3> sample_x, sample_n;
