@@ -11,8 +11,11 @@ namespace {
 constexpr const char* rows_label = "rigid contact";
 constexpr Index rows_grain = 32;  ///< of loops whose items are some hundred operations
 
-/// Surfaces of open colliders that one feeler may touch: the walls of a corner.
-constexpr Index walls_each = 3;
+/// Surfaces of open colliders that one feeler may touch: the walls of a corner. And places where a ring may touch a
+/// body.
+constexpr Index walls_each = 3, ring_touches = 4;
+/// Numbers of features that each feeler has.
+constexpr Index features_each = 4;
 /// Rows of one direction: the ends of what touches, in as many directions across it, and the deepest.
 constexpr int ends = 8;
 /// Directions in which two bodies touch at most; more are left to the next steps.
@@ -22,12 +25,17 @@ constexpr double same_way = 0.95;
 
 struct RowFeelers {
   FieldView<const double, 3> x, n;
-  const double *radius, *ring, *facing;
+  const double *radius, *ring, *slide, *facing;
   const Index* kind;
+
+  /// Touches of another body that there may be.
+  TRIBO_HD Index touches(Index sample) const {
+    return static_cast<Feeler>(kind[sample]) == Feeler::ring && !(slide[sample] > 0) ? ring_touches : 1;
+  }
 };
 RowFeelers row_feelers_of(const RigidMesh& mesh) {
-  return {view(mesh.sample_x),     view(mesh.sample_n),       mesh.sample_radius.data(),
-          mesh.sample_ring.data(), mesh.sample_facing.data(), mesh.sample_feeler.data()};
+  return {view(mesh.sample_x),      view(mesh.sample_n),       mesh.sample_radius.data(), mesh.sample_ring.data(),
+          mesh.sample_slide.data(), mesh.sample_facing.data(), mesh.sample_feeler.data()};
 }
 
 /// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
@@ -168,7 +176,7 @@ struct CountTouchSlots {
       // Flat faces that touch have corners or edges there, and all else has feelers of its own.
       if (kind == Feeler::face) return;
       const Vec3d at = side.own->x + side.own->rotation * vector_at(feelers.x, sample);
-      const double more = feelers.radius[sample] + feelers.ring[sample] + way;
+      const double more = feelers.radius[sample] + feelers.ring[sample] + feelers.slide[sample] + way;
       if (side.other == nullptr) {
         if (open.meets(at, more)) to[number] = walls_each;
         return;
@@ -179,7 +187,7 @@ struct CountTouchSlots {
       bool is_near = true;
       for (int k = 0; k < 3; ++k)
         is_near = is_near && local[k] >= low[k][form] - more && local[k] <= high[k][form] + more;
-      to[number] = is_near ? 1 : 0;
+      to[number] = is_near ? feelers.touches(sample) : 0;
     });
   }
 };
@@ -208,30 +216,24 @@ struct KeptForces {
   /// Of two, by a feeler, with a collider or none: its place in the list, or -1. Walls of a corner come and go: that of
   /// the same collider counts.
   TRIBO_HD Index find(Index a, Index b, Index number, Index collider) const {
-    const Index first = number * walls_each;
-    Index low = 0, high = count;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      if (before(middle, a, b, first))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    for (; low < count && before(low, a, b, first + walls_each); ++low)
-      if (kept[3][low] == collider) return low;
+    for (Index k = first_of(a, b, number); is_of(k, a, b, number); ++k)
+      if (kept[3][k] == collider) return k;
     return -1;
   }
-  /// The first of two.
-  TRIBO_HD Index first_of(Index a, Index b) const {
+  /// The first of two, by a feeler or a later one.
+  TRIBO_HD Index first_of(Index a, Index b, Index number) const {
     Index low = 0, high = count;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
-      if (before(middle, a, b, 0))
+      if (before(middle, a, b, number * features_each))
         low = middle + 1;
       else
         high = middle;
     }
     return low;
+  }
+  TRIBO_HD bool is_of(Index k, Index a, Index b, Index number) const {
+    return k < count && before(k, a, b, (number + 1) * features_each);
   }
 
  private:
@@ -255,6 +257,7 @@ struct FindTouches {
   RowReach reach;
   const double* radius;
   KeptForces kept;
+  FieldView<const double, 3> kept_at;
   const Index* slot_start;
   const Index* slots;
   RigidTouch* touch;
@@ -276,15 +279,49 @@ struct FindTouches {
       Index* const feature = touch_feature + slot_start[e];
       for (Index k = 0; k < slots[e]; ++k) {
         to[k].collider = -2;
-        feature[k] = number * walls_each + k;
+        to[k].kept = -1;
+        feature[k] = number * features_each + k;
       }
-      if (one.other == nullptr)
+      if (one.other == nullptr) {
         feel_open(own, deepest, side, to);
-      else
-        feel_body(own, *one.other, one.second, deepest, side, *to);
+      } else if (slots[e] == ring_touches) {
+        feel_ring(own, *one.other, one.second, deepest, side, to);
+        recognize(two, number, to, feature);
+        return;
+      } else {
+        feel_body(own, *one.other, one.second, deepest, side, feelers.slide[sample], *to);
+      }
       for (Index k = 0; k < slots[e]; ++k)
-        to[k].kept = to[k].collider == -2 ? -1 : kept.find(two.a, two.b, number, to[k].collider);
+        if (to[k].collider != -2) to[k].kept = kept.find(two.a, two.b, number, to[k].collider);
     });
+  }
+
+  /// Which of the touches of a ring had been there: those that are nearest. They keep their numbers.
+  TRIBO_HD void recognize(const RigidPair& two, Index number, RigidTouch* to, Index* feature) const {
+    const PlacedBody& a = sides.body[two.a];
+    bool used[ring_touches] = {};
+    for (Index j = kept.first_of(two.a, two.b, number); kept.is_of(j, two.a, two.b, number); ++j) {
+      const Vec3d at = a.x + a.rotation * vector_at(kept_at, j);
+      Index nearest = -1;
+      double least = 1e300;
+      for (Index k = 0; k < ring_touches; ++k) {
+        if (to[k].collider == -2 || to[k].kept >= 0) continue;
+        const double distance = squared_norm(to[k].at - at);
+        if (!(distance < least)) continue;
+        least = distance;
+        nearest = k;
+      }
+      if (nearest < 0) return;
+      to[nearest].kept = j;
+      feature[nearest] = kept.kept[2][j];
+      used[feature[nearest] - number * features_each] = true;
+    }
+    Index next = 0;
+    for (Index k = 0; k < ring_touches; ++k) {
+      if (to[k].collider == -2 || to[k].kept >= 0) continue;
+      while (used[next]) ++next;
+      feature[k] = number * features_each + next++;
+    }
   }
 
   /// What a feeler is about.
@@ -300,21 +337,173 @@ struct FindTouches {
   };
 
   TRIBO_HD void feel_body(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
-                          const Side& side, RigidTouch& to) const {
+                          const Side& side, double slide, RigidTouch& to) const {
     Vec3d at = deepest.center;
+    double skin = deepest.radius;
     RigidSurface surface = bodies.shapes.nearest(other, at);
-    if (deepest.is_ring)
+    const double around = deepest.is_ring ? deepest.ring + skin : skin;
+    bool across = false;  // whether the tube is deepest here
+    if (slide > 0 && surface.distance - around - slide < reach.of(speed_between(own, other, at)))
+      across = slide_along(other, side.n, slide, at, surface);
+    if (across) {
+      skin = around;
+    } else if (deepest.is_ring) {
       for (int k = 0; k < 3; ++k) {  // on a flat face one is enough
         if (!deepest(surface.normal, at)) return;
         surface = bodies.shapes.nearest(other, at);
       }
+    }
+    touch_at(own, other, second, at, skin, across ? slide : 0, side, surface, to);
+  }
+
+  /// What a place of a body finds, whose skin is so far around it; of a tube that slides along it, or, below 0, of a
+  /// ring.
+  TRIBO_HD void touch_at(const PlacedBody& own, const PlacedBody& other, bool second, const Vec3d& at, double skin,
+                         double slide, const Side& side, RigidSurface surface, RigidTouch& to) const {
     if (!side.minds(surface.normal) && !came_through(other, side, at, surface)) return;
-    const double gap = surface.distance - deepest.radius;
-    const Vec3d skin = at - deepest.radius * surface.normal;
-    const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
-    if (!(gap < reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
-    const Vec3d middle = skin - (0.5 * gap) * surface.normal;
-    to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
+    double gap = surface.distance - skin;
+    Vec3d normal = surface.normal;
+    const Vec3d rate = own.velocity_at(at - skin * normal) - other.velocity_at(at - skin * normal);
+    if (slide >= 0 && gap > 0 && dt2() * squared_norm(rate) > 0.01 * reach.rest * reach.rest) {
+      // A plane stands for the surface in this step. What comes by an edge, as that of the next of many tiles in a row,
+      // would run into the plane across the way to that edge, so it is the plane where it is going to be; unless that
+      // is inside or on another side, where it has to be stopped. A tube is deepest at another place by then.
+      Vec3d then = at + reach.dt * rate;
+      RigidSurface ahead = bodies.shapes.nearest(other, then);
+      if ((slide == 0 || slide_along(other, side.n, slide, then, ahead)) && ahead.distance > skin &&
+          dot(ahead.normal, normal) >= 0) {
+        normal = ahead.normal;
+        gap = ahead.distance - skin + reach.dt * max(-dot(normal, rate), 0.0);
+      }
+    }
+    if (!(gap < reach.of(sqrt(squared_norm(rate)))) || gap < -0.75 * thickness[other.form]) return;
+    const Vec3d middle = at - (skin + 0.5 * gap) * normal;
+    to = {second ? -normal : normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
+  }
+  TRIBO_HD double dt2() const { return reach.dt * reach.dt; }
+  TRIBO_HD static double speed_between(const PlacedBody& own, const PlacedBody& other, const Vec3d& at) {
+    return sqrt(squared_norm(own.velocity_at(at) - other.velocity_at(at)));
+  }
+
+  /// Where a change of sign of `slope` lies between `low`, where it is negative, and `high`: by the rule of false
+  /// position, which halves what keeps its end (Illinois).
+  template <class Slope>
+  TRIBO_HD static double root_of(const Slope& slope, double low, double at_low, double high, double at_high) {
+    double at = low;
+    int kept = 0;  // which end was kept last: 1 the high one, -1 the low one
+    for (int k = 0; k < 12; ++k) {
+      at = (low * at_high - high * at_low) / (at_high - at_low);
+      const double here = slope(at);
+      if (abs(here) < level) break;
+      if (here < 0) {
+        low = at;
+        at_low = here;
+        if (kept > 0) at_high *= 0.5;
+        kept = 1;
+      } else {
+        high = at;
+        at_high = here;
+        if (kept < 0) at_low *= 0.5;
+        kept = -1;
+      }
+    }
+    return at;
+  }
+  /// Slopes of distances that are none.
+  static constexpr double level = 1e-7;
+
+  /// Brings a place on the middle of a tube to where the tube is deepest, `slide` along its axis at most. False where
+  /// it is deepest farther on.
+  TRIBO_HD bool slide_along(const PlacedBody& other, const Vec3d& axis, double slide, Vec3d& at,
+                            RigidSurface& surface) const {
+    const double here = dot(surface.normal, axis);
+    if (abs(here) < 1e-5) return true;
+    const Vec3d from = at;
+    const double end = here > 0 ? -slide : slide;
+    const auto slope = [&](double t) {
+      surface = bodies.shapes.nearest(other, from + t * axis);
+      return dot(surface.normal, axis);
+    };
+    const RigidSurface before = surface;
+    const double there = slope(end);
+    if (there * here >= 0) {
+      surface = before;
+      return false;
+    }
+    at = from + (here < 0 ? root_of(slope, 0, here, end, there) : root_of(slope, end, there, 0, here)) * axis;
+    surface = bodies.shapes.nearest(other, at);
+    return abs(dot(surface.normal, axis)) < 0.05;
+  }
+
+  /// Rings that hang in each other, or a peg in a ring, touch in several places; a walk from anywhere finds one of
+  /// them, or goes to and fro.
+  TRIBO_HD void feel_ring(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
+                          const Side& side, RigidTouch* to) const {
+    const double size = deepest.ring + deepest.radius;
+    if (bodies.shapes.nearest(other, deepest.center).distance - size >
+        reach.of(speed_between(own, other, deepest.center) + 2 * size * sqrt(squared_norm(own.w))))
+      return;
+    constexpr int around = 12;
+    constexpr double step = 6.283185307179586 / around;
+    // fixed to the body
+    const Vec3d axis = transpose(own.rotation) * side.n;
+    int least = abs(axis[1]) < abs(axis[0]) ? 1 : 0;
+    if (abs(axis[2]) < abs(axis[least])) least = 2;
+    Vec3d beside = Vec3d::zero();
+    beside[least] = 1;
+    beside = own.rotation * cross(axis, beside);
+    const Vec3d u = (1 / sqrt(squared_norm(beside))) * beside, v = cross(side.n, u);
+    const auto place = [&](double angle) {
+      return deepest.center + deepest.ring * (std::cos(angle) * u + std::sin(angle) * v);
+    };
+    RigidSurface surface;
+    const auto slope = [&](double angle) {
+      surface = bodies.shapes.nearest(other, place(angle));
+      return dot(surface.normal, std::cos(angle) * v - std::sin(angle) * u);
+    };
+    double slopes[around], found[around], distance[around];
+    for (int i = 0; i < around; ++i) {
+      slopes[i] = slope(i * step);
+      distance[i] = surface.distance;
+    }
+    int count = 0;
+    for (int i = 0; i < around; ++i) {
+      const int next = (i + 1) % around;
+      if (abs(slopes[i]) < level) {
+        distance[count] = distance[i];
+        found[count++] = i * step;
+      } else if (slopes[i] < -level && slopes[next] > level) {
+        const double angle = root_of(slope, i * step, slopes[i], (i + 1) * step, slopes[next]);
+        slope(angle);
+        distance[count] = surface.distance;
+        found[count++] = angle;
+      }
+    }
+    // The deepest, then those away from it; of what is as deep, as around a peg in the middle, the farthest from it.
+    bool left[around];
+    for (int i = 0; i < count; ++i) left[i] = true;
+    for (Index k = 0; k < ring_touches; ++k) {
+      double lowest = 1e300;
+      for (int i = 0; i < count; ++i)
+        if (left[i]) lowest = min(lowest, distance[i]);
+      int best = -1;
+      double farthest = -1;
+      for (int i = 0; i < count; ++i) {
+        if (!left[i] || distance[i] > lowest + 0.05 * reach.rest) continue;
+        double away = 4;
+        for (Index j = 0; j < k; ++j) away = min(away, squared_norm(place(found[i]) - to[j].at));
+        if (!(away > farthest)) continue;
+        farthest = away;
+        best = i;
+      }
+      if (best < 0) return;
+      const double angle = found[best];
+      touch_at(own, other, second, place(angle), deepest.radius, -1, side, bodies.shapes.nearest(other, place(angle)),
+               to[k]);
+      if (to[k].collider == -2) to[k].at = place(angle);
+      for (int i = 0; i < count; ++i)
+        if (squared_norm(place(found[i]) - place(angle)) < deepest.ring * deepest.ring) left[i] = false;
+    }
   }
 
   /// A corner that has come deeper into a body than it is from another side of that finds that side nearest, which it
@@ -486,7 +675,7 @@ struct MakeContactRows {
   /// corners and now do at eight are still pressed as much. Without it a tenth of the forces in a stack was lost in
   /// each step.
   TRIBO_HD void pass_on(const RigidPair& two, Index first, Index end) const {
-    for (Index k = kept.first_of(two.a, two.b); k < kept.count; ++k) {
+    for (Index k = kept.first_of(two.a, two.b, 0); k < kept.count; ++k) {
       if (kept.kept[0][k] != two.a || kept.kept[1][k] != two.b) return;
       const Vec3d at = vector_at(kept_at, k), force = vector_at(kept_force, k);
       const Vec3d arm = body[two.a].rotation * at;
@@ -613,8 +802,8 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.search.box.resize_discard(mesh.count);
   parallel_for(ex, rows_label, mesh.count,
                PutRowBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
-  list_near(ex, rows_label, "rigid bodies", mesh.count, MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count},
-            c.search);
+  list_near(ex, rows_label, "rigid bodies", mesh.count,
+            MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count}, c.search);
   Index lonely = 0;
   if (!open.empty()) {
     c.beside.resize_discard(mesh.count);
@@ -644,8 +833,8 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.slot_start.resize_discard(entries + 1);
   for_each_team<CountTouchSlots::Scratch>(
       ex, rows_label, c.pairs,
-      CountTouchSlots{sides, row_feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(), mesh.radius.data(), open,
-                 reach, c.pairs, c.slots.data()});
+      CountTouchSlots{sides, row_feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(),
+                      mesh.radius.data(), open, reach, c.pairs, c.slots.data()});
   const Index slots = exclusive_scan(ex, rows_label, c.slots, c.slot_start, entries + 1);
   c.touch.resize_discard(slots);
   c.touch_feature.resize_discard(slots);
@@ -655,8 +844,8 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   for_each_team<FindTouches::Scratch>(
       ex, rows_label, c.pairs,
       FindTouches{sides, row_feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
-                  mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
-                  c.slots.data(), c.touch.data(), c.touch_feature.data()});
+                  mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, view(state.kept_at),
+                  c.slot_start.data(), c.slots.data(), c.touch.data(), c.touch_feature.data()});
   c.chosen_start.resize_discard(c.pairs + 1);
   parallel_for(
       ex, rows_label, c.pairs + 1,
@@ -666,13 +855,14 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.rows = exclusive_scan(ex, rows_label, c.chosen_start, c.chosen_start, c.pairs + 1);
   parallel_for(ex, rows_label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
   c.row.resize_discard(c.rows);
-  parallel_for(ex, rows_label, c.pairs,
-               MakeContactRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
-                        c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
-                        mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
-                        mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
-                        view(state.kept_at), rules, dt, c.row.data()},
-               rows_grain);
+  parallel_for(
+      ex, rows_label, c.pairs,
+      MakeContactRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), c.touch_feature.data(),
+                      c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
+                      mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
+                      mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
+                      view(state.kept_at), rules, dt, c.row.data()},
+      rows_grain);
 }
 
 void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, RigidState& state) {

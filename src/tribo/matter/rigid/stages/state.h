@@ -62,7 +62,7 @@ struct RigidMesh {
   Array<double> radius;
   // by sample
   Field<double, 3> sample_x, sample_n;
-  Array<double> sample_radius, sample_ring, sample_facing;
+  Array<double> sample_radius, sample_ring, sample_slide, sample_facing;
   Array<Index> sample_feeler;
   // tables
   Array<double> friction;                            ///< [group * groups + group]
