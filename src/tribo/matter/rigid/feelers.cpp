@@ -33,8 +33,9 @@ constexpr int around_face = 24;
 std::vector<RigidSample> limited_feelers(const SurfaceMesh& mesh, double spacing,
                                          const std::function<bool(const Vec3&)>& counts) {
   const double size = size_of(mesh), edges = std::max(spacing, size / most_along);
-  for (double gentle = 0.5 * edges;; gentle *= 1.5) {
-    std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, counts);
+  double recess = 0.01 * spacing;  // half of what bodies rest at
+  for (double gentle = 0.5 * edges;; gentle *= 1.5, recess *= 2.25) {
+    std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, recess, counts);
     if (samples.size() <= most_feelers || gentle > size) return samples;
   }
 }
@@ -55,16 +56,21 @@ class Feelers {
   }
 
  private:
-  void corner(const Vec3& x, const Vec3& n) { all_.push_back({x, length_and_direction(n).normal, 0, 0, Feeler::corner}); }
-  void ball(const Vec3& x, double radius) { all_.push_back({x, Vec3::zero(), radius, 0, Feeler::ball}); }
-  void face(const Vec3& x, const Vec3& n) { faces_.push_back({x, n, 0, 0, Feeler::face}); }
-  void ring(double y, double radius, double ring) { all_.push_back({{{0, y, 0}}, {{0, 1, 0}}, radius, ring, Feeler::ring}); }
+  void corner(const Vec3& x, const Vec3& n) { all_.push_back({x, length_and_direction(n).normal}); }
+  void ball(double y, double radius, double slide = 0) {
+    all_.push_back({{{0, y, 0}}, {{0, slide > 0 ? 1.0 : 0.0, 0}}, radius, 0, slide, Feeler::ball});
+  }
+  void face(const Vec3& x, const Vec3& n) { faces_.push_back({x, n, 0, 0, 0, Feeler::face}); }
+  void ring(double y, double radius, double ring, double slide = 0) {
+    all_.push_back({{{0, y, 0}}, {{0, 1, 0}}, radius, ring, slide, Feeler::ring});
+  }
   /// Points that a round face at the height y stands on.
   void rims(double y, double ring) {
     for (int i = 0; i < around_face; ++i) {
       const double angle = 2 * std::numbers::pi * (i + 0.5) / around_face;
       all_.push_back({{{ring * std::cos(angle), y, ring * std::sin(angle)}},
                       {{0, y < 0 ? -1.0 : 1.0, 0}},
+                      0,
                       0,
                       0,
                       Feeler::rim});
@@ -75,7 +81,7 @@ class Feelers {
   }
 
   void of(const HalfSpace<double>&) {}
-  void of(const Sphere<double>& s) { ball(Vec3::zero(), s.radius); }
+  void of(const Sphere<double>& s) { ball(0, s.radius); }
 
   void of(const Box<double>& box) {
     const Vec3 half = 0.5 * box.size;
@@ -112,14 +118,16 @@ class Feelers {
 
   /// Balls along the axis, so close that the surface between them is recessed by 1/32 of the radius at most.
   void of(const Capsule<double>& c) {
-    const int count = c.height > 0 ? std::clamp(static_cast<int>(std::ceil(2 * c.height / c.radius)), 1, most_along) : 0;
+    const int count = c.height > 0 ? std::clamp(static_cast<int>(std::ceil(2 * c.height / c.radius)), 2, most_along) : 0;
     for (int i = 0; i <= count; ++i)
-      ball({{0, count > 0 ? (static_cast<double>(i) / count - 0.5) * c.height : 0, 0}}, c.radius);
+      ball(count > 0 ? (static_cast<double>(i) / count - 0.5) * c.height : 0, c.radius,
+           i > 0 && i < count ? c.height / count : 0);
   }
 
   void of(const Cylinder<double>& c) {
     const int count = parts(c.height, most_along);
-    for (int i = 0; i <= count; ++i) ring((static_cast<double>(i) / count - 0.5) * c.height, 0, c.radius);
+    for (int i = 0; i <= count; ++i)
+      ring((static_cast<double>(i) / count - 0.5) * c.height, 0, c.radius, i > 0 && i < count ? c.height / count : 0);
     for (const double side : {-1.0, 1.0}) {
       rims(0.5 * side * c.height, c.radius);
       const int across = parts(2 * c.radius, most_across);

@@ -45,6 +45,9 @@ struct RigidSample {
   Vec<double, 3> n = Vec<double, 3>::zero();  ///< outward normal, or axis; of edges and corners the mean of their sides
   double radius = 0;                          ///< [m]
   double ring = 0;                            ///< [m]
+  /// Of balls and rings within a tube about n: so far along n, either way, the tube goes on, and feels with what of it is
+  /// deepest. With balls and rings where they are alone, round bodies across each other lay as deep as those were apart.
+  double slide = 0;  ///< [m]
   Feeler feeler = Feeler::corner;
   /// Of corners and edges: least cosine between n and the inward normal of a surface that it can touch, which is that
   /// between n and the sides that meet there, or somewhat less. A corner that is beside another body's edge, not over its

@@ -51,10 +51,11 @@ class Spread {
 
 class SurfaceSampler {
  public:
-  SurfaceSampler(const SurfaceMesh& mesh, double edge_spacing, double smooth_spacing,
+  SurfaceSampler(const SurfaceMesh& mesh, double edge_spacing, double smooth_spacing, double recess,
                  const std::function<bool(const Vec3&)>& counts)
       : edge_spacing_(edge_spacing),
         smooth_spacing_(smooth_spacing),
+        recess_(recess),
         counts_(counts),
         taken_(std::max(edge_spacing, smooth_spacing)) {
     weld(mesh);
@@ -113,7 +114,7 @@ class SurfaceSampler {
       return std::tie(p.a, p.b, p.triangle) < std::tie(q.a, q.b, q.triangle);
     });
     sharp_.assign(x_.size(), {});
-    bends_.assign(x_.size(), false);
+    curvature_.assign(x_.size(), 0);
     at_vertex_.assign(x_.size(), Vec3::zero());
     for (std::size_t t = 0; t < triangles_.size(); ++t)
       for (int k = 0; k < 3; ++k) at_vertex_[index(triangles_[t][k])] += area_[t] * normal_[t];
@@ -128,7 +129,9 @@ class SurfaceSampler {
       const Edge edge{a, b, unit(m + n), dot(at(opposite) - at(a), m) < 0 ? angle : -angle};
       if (edge.bend > flat_bend) {
         edges_.push_back(edge);
-        bends_[index(a)] = bends_[index(b)] = true;
+        const double size = length(at(b) - at(a));
+        for (const Corner end : {a, b})
+          curvature_[index(end)] = std::max(curvature_[index(end)], 2 * edge.bend / size);
       }
       if (edge.bend > sharp_bend) {
         sharp_[index(a)].push_back(b);
@@ -139,7 +142,7 @@ class SurfaceSampler {
   static std::size_t index(Corner i) { return static_cast<std::size_t>(i); }
 
   void take(const Vec3& x, const Vec3& n, double apart) {
-    if (counts_(x) && taken_.take(x, apart)) samples_.push_back({x, n, 0, 0, Feeler::corner});
+    if (counts_(x) && taken_.take(x, apart)) samples_.push_back({x, n});
   }
 
   /// Where edges end, branch or turn.
@@ -165,9 +168,12 @@ class SurfaceSampler {
         take(at(edge.a) + (static_cast<double>(i) / parts) * (at(edge.b) - at(edge.a)), edge.normal, 0.5 * spacing);
     }
   }
+  /// So close that the surface between them is recessed by `recess_` at most: what rests on a knob that has none sinks
+  /// in by the knob.
   void gentle() {
     for (std::size_t i = 0; i < x_.size(); ++i)
-      if (bends_[i]) take(x_[i], unit(at_vertex_[i]), smooth_spacing_);
+      if (curvature_[i] > 0)
+        take(x_[i], unit(at_vertex_[i]), std::min(smooth_spacing_, std::sqrt(8 * recess_ / curvature_[i])));
   }
 
   /// As many as a triangle's area asks for, with what is left over handed on to the next.
@@ -183,12 +189,12 @@ class SurfaceSampler {
         const double u = std::sqrt((j + 0.5) / count), along = 0.5 + 0.6180339887498949 * j;
         const double v = along - std::floor(along);
         const Vec3 x = (1 - u) * a + (u * (1 - v)) * b + (u * v) * c;
-        if (counts_(x)) samples_.push_back({x, normal_[t], 0, 0, Feeler::face});
+        if (counts_(x)) samples_.push_back({x, normal_[t], 0, 0, 0, Feeler::face});
       }
     }
   }
 
-  double edge_spacing_, smooth_spacing_;
+  double edge_spacing_, smooth_spacing_, recess_;
   const std::function<bool(const Vec3&)>& counts_;
   Spread taken_;
   std::vector<Vec3> x_, normal_, at_vertex_;  ///< the last two: of triangles; of vertices, as long as areas around
@@ -196,15 +202,15 @@ class SurfaceSampler {
   std::vector<Vec<Corner, 3>> triangles_;
   std::vector<Edge> edges_;                 ///< that bend outward
   std::vector<std::vector<Corner>> sharp_;  ///< of vertices: the other ends of sharp edges
-  std::vector<bool> bends_;                 ///< whether any edge there bends outward
+  std::vector<double> curvature_;           ///< the most by edges there that bend outward [1/m]
   std::vector<RigidSample> samples_;
 };
 
 }  // namespace
 
 std::vector<RigidSample> surface_feelers(const SurfaceMesh& mesh, double edge_spacing, double smooth_spacing,
-                                         const std::function<bool(const Vec3&)>& counts) {
-  return SurfaceSampler(mesh, edge_spacing, smooth_spacing, counts).sample();
+                                         double recess, const std::function<bool(const Vec3&)>& counts) {
+  return SurfaceSampler(mesh, edge_spacing, smooth_spacing, recess, counts).sample();
 }
 
 }  // namespace tribo

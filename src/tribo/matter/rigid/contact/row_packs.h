@@ -121,23 +121,4 @@ struct PackedBody {
   }
 };
 
-/// Where velocities of bodies are: theirs, or those that move places alone.
-struct SweptVelocities {
-  PlacedBody* body;
-  Shift* shift;  ///< null: theirs
-
-  TRIBO_HD void get(Index i, double* to) const {
-    for (int k = 0; k < 3; ++k) {
-      to[k * lanes_at_once] = shift != nullptr ? shift[i].v[k] : body[i].v[k];
-      to[(k + 3) * lanes_at_once] = shift != nullptr ? shift[i].w[k] : body[i].w[k];
-    }
-  }
-  TRIBO_HD void put(Index i, const double* from) const {
-    for (int k = 0; k < 3; ++k) {
-      (shift != nullptr ? shift[i].v[k] : body[i].v[k]) = from[k * lanes_at_once];
-      (shift != nullptr ? shift[i].w[k] : body[i].w[k]) = from[(k + 3) * lanes_at_once];
-    }
-  }
-};
-
 }  // namespace tribo::TRIBO_BACKEND

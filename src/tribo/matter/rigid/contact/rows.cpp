@@ -13,8 +13,11 @@ namespace {
 constexpr const char* rows_label = "rigid contact";
 constexpr Index rows_grain = 32;  ///< of loops whose items are some hundred operations
 
-/// Surfaces of open colliders that one feeler may touch: the walls of a corner.
-constexpr Index walls_each = 3;
+/// Surfaces of open colliders that one feeler may touch: the walls of a corner. And places where a ring may touch a
+/// body.
+constexpr Index walls_each = 3, ring_touches = 4;
+/// Numbers of features that each feeler has.
+constexpr Index features_each = 4;
 /// Rows of one direction: the ends of what touches, in as many directions across it, and the deepest.
 constexpr int ends = 8;
 /// Directions in which two bodies touch at most; more are left to the next steps.
@@ -24,12 +27,18 @@ constexpr double same_way = 0.95;
 
 struct RowFeelers {
   FieldView<const double, 3> x, n;
-  const double *radius, *ring, *facing, *extent, *ball_extent;
+  const double *radius, *ring, *slide, *facing, *extent, *ball_extent;
   const Index* kind;
+
+  /// Touches of another body that there may be.
+  TRIBO_HD Index touches(Index sample) const {
+    return static_cast<Feeler>(kind[sample]) == Feeler::ring && !(slide[sample] > 0) ? ring_touches : 1;
+  }
 };
 RowFeelers row_feelers_of(const RigidMesh& mesh) {
-  return {view(mesh.sample_x),       view(mesh.sample_n),       mesh.sample_radius.data(), mesh.sample_ring.data(),
-          mesh.sample_facing.data(), mesh.sample_extent.data(), mesh.sample_ball.data(),   mesh.sample_feeler.data()};
+  return {view(mesh.sample_x),       view(mesh.sample_n),      mesh.sample_radius.data(),
+          mesh.sample_ring.data(),   mesh.sample_slide.data(), mesh.sample_facing.data(),
+          mesh.sample_extent.data(), mesh.sample_ball.data(),  mesh.sample_feeler.data()};
 }
 
 /// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
@@ -142,7 +151,7 @@ struct TeamPlaces {
 struct NearFeelers {
   const RigidPair* pair;
   const PlacedBody* body;
-  const Index *sample_begin, *sample_end;
+  const Index *sample_begin, *sample_end, *felt;
   RowFeelers feelers;
   FieldView<const double, 3> low, high;
   const Index* round;
@@ -150,21 +159,20 @@ struct NearFeelers {
   Colliders<double, 3>::View open;
   RowReach reach;
 
-  /// visit(side, sample, its number in the pair, place of its touches) for what a member of a team has to do, each with
-  /// `each` places. Returns how many there are.
+  /// visit(side, sample, its number in the pair, place of its touches, how many of these there may be) for what a
+  /// member of a team has to do. Returns how many all may have.
   template <class Visit>
   TRIBO_HD Index each(const Team& team, Index p, TeamPlaces& places, const Visit& visit) const {
     const RigidPair& two = pair[p];
     const PlacedBody *const a = body + two.a, *const b = two.b >= 0 ? body + two.b : nullptr;
-    const Index of_a = sample_end[a->form] - sample_begin[a->form];
     double fastest = fastest_of(*a, radius[a->form]);
     if (b != nullptr) fastest += fastest_of(*b, radius[b->form]);
     const double way = reach.of(fastest);
     Index found = 0;
-    each_of({a, b, false, sample_begin[a->form], of_a, 0}, way, team, places, visit, found);
+    each_of({a, b, false, sample_begin[a->form], felt[a->form], 0}, way, team, places, visit, found);
     if (b == nullptr) return found;
-    const Index of_b = sample_end[b->form] - sample_begin[b->form];
-    each_of({b, a, true, sample_begin[b->form], of_b, of_a}, way, team, places, visit, found);
+    const Index of_a = sample_end[a->form] - sample_begin[a->form];
+    each_of({b, a, true, sample_begin[b->form], felt[b->form], of_a}, way, team, places, visit, found);
     return found;
   }
 
@@ -175,12 +183,18 @@ struct NearFeelers {
   TRIBO_HD void each_of(const PairSide& side, double way, const Team& team, TeamPlaces& places, const Visit& visit,
                         Index& found) const {
     constexpr Index W = pack_width<double>;
-    const Index touches = side.other == nullptr ? walls_each : 1;
+    const auto touches = [&](Index sample) { return side.other == nullptr ? walls_each : feelers.touches(sample); };
     Mat<double, 3> turn = side.own->rotation;
     Vec3d at = side.own->x;
     if (side.other != nullptr) {
       turn = transpose(side.other->rotation) * turn;
       at = transpose(side.other->rotation) * (at - side.other->x);
+      // No feeler is farther from its body's center than this.
+      const double far = radius[side.own->form] + way;
+      bool meets = true;
+      for (int k = 0; k < 3; ++k)
+        meets = meets && at[k] >= low[k][side.other->form] - far && at[k] <= high[k][side.other->form] + far;
+      if (!meets) return;
     }
     for (Index k = 0; k < side.count; k += W * Team::size) {
       const Index begin = k + W * team.rank(), many = min(W, side.count - begin);
@@ -188,18 +202,18 @@ struct NearFeelers {
       if (many > 0)
         near = side.other == nullptr ? near_colliders(side, begin, many, way)
                                      : near_body(side, begin, many, way, turn, at);
-      Index place = places.place(team, touches * count_bits(near), found);
+      const Index first = side.first + begin;
+      Index own = 0;
+      for (unsigned l = 0; near >> l != 0; ++l)
+        if ((near >> l & 1) != 0) own += touches(first + static_cast<Index>(l));
+      Index place = places.place(team, own, found);
       for (Index l = 0; near != 0; ++l, near >>= 1) {
         if ((near & 1) == 0) continue;
-        visit(side, side.first + begin + l, side.number + begin + l, place);
-        place += touches;
+        const Index slots = touches(first + l);
+        visit(side, first + l, side.number + begin + l, place, slots);
+        place += slots;
       }
     }
-  }
-  TRIBO_HD static Index count_bits(unsigned bits) {
-    Index count = 0;
-    for (; bits != 0; bits &= bits - 1) ++count;
-    return count;
   }
   TRIBO_HD unsigned near_body(const PairSide& side, Index begin, Index many, double way, const Mat<double, 3>& turn,
                               const Vec3d& at) const {
@@ -234,7 +248,7 @@ struct CountTouchSlots {
   Index* slots;
   using Scratch = TeamPlaces;
   TRIBO_HD void operator()(const Team& team, Index p, Scratch& scratch) const {
-    const Index count = near.each(team, p, scratch, [](const PairSide&, Index, Index, Index) {});
+    const Index count = near.each(team, p, scratch, [](const PairSide&, Index, Index, Index, Index) {});
     if (team.rank() != 0) return;
     slots[p] = count;
     if (p + 1 == pairs) slots[pairs] = 0;
@@ -262,25 +276,34 @@ struct KeptForces {
   FieldView<const Index, 4> kept;
   Index count;
 
-  /// The first of two.
-  TRIBO_HD Index first_of(Index a, Index b) const {
+  /// Of two, by a feeler, with a collider or none: its place in the list, or -1. Walls of a corner come and go: that of
+  /// the same collider counts.
+  TRIBO_HD Index find(Index a, Index b, Index number, Index collider) const {
+    for (Index k = first_of(a, b, number); is_of(k, a, b, number); ++k)
+      if (kept[3][k] == collider) return k;
+    return -1;
+  }
+  /// The first of two, by a feeler or a later one.
+  TRIBO_HD Index first_of(Index a, Index b, Index number) const {
     Index low = 0, high = count;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
-      if (kept[0][middle] < a || (kept[0][middle] == a && kept[1][middle] < b))
+      if (before(middle, a, b, number * features_each))
         low = middle + 1;
       else
         high = middle;
     }
     return low;
   }
-  TRIBO_HD bool is_of(Index k, Index a, Index b) const { return k < count && kept[0][k] == a && kept[1][k] == b; }
-  /// Of two, the first of whom is given, by a feeler, with a collider or none: its place in the list, or -1. Walls of a
-  /// corner come and go: that of the same collider counts.
-  TRIBO_HD Index find(Index first, Index a, Index b, Index number, Index collider) const {
-    for (Index k = first; is_of(k, a, b); ++k)
-      if (kept[2][k] / walls_each == number && kept[3][k] == collider) return k;
-    return -1;
+  TRIBO_HD bool is_of(Index k, Index a, Index b, Index number) const {
+    return k < count && before(k, a, b, (number + 1) * features_each);
+  }
+
+ private:
+  TRIBO_HD bool before(Index k, Index a, Index b, Index feature) const {
+    if (kept[0][k] != a) return kept[0][k] < a;
+    if (kept[1][k] != b) return kept[1][k] < b;
+    return kept[2][k] < feature;
   }
 };
 
@@ -289,47 +312,83 @@ constexpr double lies_on = 0.9998;
 
 struct FindTouches {
   NearFeelers near;
+  RowFeelers feelers;
   RigidView bodies;
   const double* thickness;
+  Colliders<double, 3>::View open;
   const Index* open_number;
+  RowReach reach;
+  const double* radius;
   KeptForces kept;
+  FieldView<const double, 3> kept_at;
   const Index* start;
   RigidTouch* touch;
-  Index *touch_feature, *kept_first;
+  Index* touch_feature;
 
   using Scratch = TeamPlaces;
   TRIBO_HD void operator()(const Team& team, Index p, Scratch& scratch) const {
     const RigidPair& two = near.pair[p];
-    const Index begin = start[p];
-    if (start[p + 1] == begin) return;
-    const RowFeelers& feelers = near.feelers;
-    const Index held = kept.first_of(two.a, two.b);
-    if (team.rank() == 0) kept_first[p] = held;
-    const Index slots = start[p + 1] - begin;
-    // A compiler may round bounds otherwise than where they were counted.
-    const Index found = near.each(team, p, scratch, [&](const PairSide& one, Index sample, Index number, Index place) {
+    const Index begin = start[p], all = start[p + 1] - begin;
+    if (all == 0) return;
+    const auto feel = [&](const PairSide& one, Index sample, Index number, Index place, Index slots) {
+      // A compiler may round bounds otherwise than where they were counted.
+      if (place + slots > all) return;
       const PlacedBody& own = *one.own;
       const auto kind = static_cast<Feeler>(feelers.kind[sample]);
       const Vec3d n_own = own.rotation * vector_at(feelers.n, sample);
       const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, sample), n_own, feelers.radius[sample],
                               feelers.ring[sample], kind == Feeler::ring};
       const Side side{kind, n_own, feelers.facing[sample]};
-      const Index touches = one.other == nullptr ? walls_each : 1;
-      if (place + touches > slots) return;
       RigidTouch* const to = touch + begin + place;
-      for (Index k = 0; k < touches; ++k) {
+      Index* const feature = touch_feature + begin + place;
+      for (Index k = 0; k < slots; ++k) {
         to[k].collider = -2;
-        touch_feature[begin + place + k] = number * walls_each + k;
+        to[k].kept = -1;
+        feature[k] = number * features_each + k;
       }
-      if (one.other == nullptr)
+      if (one.other == nullptr) {
         feel_open(own, deepest, side, to);
-      else
-        feel_body(own, *one.other, one.second, deepest, side, *to);
-      for (Index k = 0; k < touches; ++k)
-        if (to[k].collider != -2) to[k].kept = kept.find(held, two.a, two.b, number, to[k].collider);
-    });
+      } else if (slots == ring_touches) {
+        feel_ring(own, *one.other, one.second, deepest, side, to);
+        recognize(two, number, to, feature);
+        return;
+      } else {
+        feel_body(own, *one.other, one.second, deepest, side, feelers.slide[sample], *to);
+      }
+      for (Index k = 0; k < slots; ++k)
+        if (to[k].collider != -2) to[k].kept = kept.find(two.a, two.b, number, to[k].collider);
+    };
+    const Index found = near.each(team, p, scratch, feel);
     if (team.rank() == 0)
-      for (Index k = found; k < slots; ++k) touch[begin + k].collider = -2;
+      for (Index k = found; k < all; ++k) touch[begin + k].collider = -2;
+  }
+
+  /// Which of the touches of a ring had been there: those that are nearest. They keep their numbers.
+  TRIBO_HD void recognize(const RigidPair& two, Index number, RigidTouch* to, Index* feature) const {
+    const PlacedBody& a = near.body[two.a];
+    bool used[ring_touches] = {};
+    for (Index j = kept.first_of(two.a, two.b, number); kept.is_of(j, two.a, two.b, number); ++j) {
+      const Vec3d at = a.x + a.rotation * vector_at(kept_at, j);
+      Index nearest = -1;
+      double least = 1e300;
+      for (Index k = 0; k < ring_touches; ++k) {
+        if (to[k].collider == -2 || to[k].kept >= 0) continue;
+        const double distance = squared_norm(to[k].at - at);
+        if (!(distance < least)) continue;
+        least = distance;
+        nearest = k;
+      }
+      if (nearest < 0) return;
+      to[nearest].kept = j;
+      feature[nearest] = kept.kept[2][j];
+      used[feature[nearest] - number * features_each] = true;
+    }
+    Index next = 0;
+    for (Index k = 0; k < ring_touches; ++k) {
+      if (to[k].collider == -2 || to[k].kept >= 0) continue;
+      while (used[next]) ++next;
+      feature[k] = number * features_each + next++;
+    }
   }
 
   /// What a feeler is about.
@@ -345,21 +404,173 @@ struct FindTouches {
   };
 
   TRIBO_HD void feel_body(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
-                          const Side& side, RigidTouch& to) const {
+                          const Side& side, double slide, RigidTouch& to) const {
     Vec3d at = deepest.center;
+    double skin = deepest.radius;
     RigidSurface surface = bodies.shapes.nearest(other, at);
-    if (deepest.is_ring)
+    const double around = deepest.is_ring ? deepest.ring + skin : skin;
+    bool across = false;  // whether the tube is deepest here
+    if (slide > 0 && surface.distance - around - slide < reach.of(speed_between(own, other, at)))
+      across = slide_along(other, side.n, slide, at, surface);
+    if (across) {
+      skin = around;
+    } else if (deepest.is_ring) {
       for (int k = 0; k < 3; ++k) {  // on a flat face one is enough
         if (!deepest(surface.normal, at)) return;
         surface = bodies.shapes.nearest(other, at);
       }
+    }
+    touch_at(own, other, second, at, skin, across ? slide : 0, side, surface, to);
+  }
+
+  /// What a place of a body finds, whose skin is so far around it; of a tube that slides along it, or, below 0, of a
+  /// ring.
+  TRIBO_HD void touch_at(const PlacedBody& own, const PlacedBody& other, bool second, const Vec3d& at, double skin,
+                         double slide, const Side& side, RigidSurface surface, RigidTouch& to) const {
     if (!side.minds(surface.normal) && !came_through(other, side, at, surface)) return;
-    const double gap = surface.distance - deepest.radius;
-    const Vec3d skin = at - deepest.radius * surface.normal;
-    const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
-    if (!(gap < near.reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
-    const Vec3d middle = skin - (0.5 * gap) * surface.normal;
-    to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
+    double gap = surface.distance - skin;
+    Vec3d normal = surface.normal;
+    const Vec3d rate = own.velocity_at(at - skin * normal) - other.velocity_at(at - skin * normal);
+    if (slide >= 0 && gap > 0 && dt2() * squared_norm(rate) > 0.01 * reach.rest * reach.rest) {
+      // A plane stands for the surface in this step. What comes by an edge, as that of the next of many tiles in a row,
+      // would run into the plane across the way to that edge, so it is the plane where it is going to be; unless that
+      // is inside or on another side, where it has to be stopped. A tube is deepest at another place by then.
+      Vec3d then = at + reach.dt * rate;
+      RigidSurface ahead = bodies.shapes.nearest(other, then);
+      if ((slide == 0 || slide_along(other, side.n, slide, then, ahead)) && ahead.distance > skin &&
+          dot(ahead.normal, normal) >= 0) {
+        normal = ahead.normal;
+        gap = ahead.distance - skin + reach.dt * max(-dot(normal, rate), 0.0);
+      }
+    }
+    if (!(gap < reach.of(sqrt(squared_norm(rate)))) || gap < -0.75 * thickness[other.form]) return;
+    const Vec3d middle = at - (skin + 0.5 * gap) * normal;
+    to = {second ? -normal : normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
+  }
+  TRIBO_HD double dt2() const { return reach.dt * reach.dt; }
+  TRIBO_HD static double speed_between(const PlacedBody& own, const PlacedBody& other, const Vec3d& at) {
+    return sqrt(squared_norm(own.velocity_at(at) - other.velocity_at(at)));
+  }
+
+  /// Where a change of sign of `slope` lies between `low`, where it is negative, and `high`: by the rule of false
+  /// position, which halves what keeps its end (Illinois).
+  template <class Slope>
+  TRIBO_HD static double root_of(const Slope& slope, double low, double at_low, double high, double at_high) {
+    double at = low;
+    int kept = 0;  // which end was kept last: 1 the high one, -1 the low one
+    for (int k = 0; k < 12; ++k) {
+      at = (low * at_high - high * at_low) / (at_high - at_low);
+      const double here = slope(at);
+      if (abs(here) < level) break;
+      if (here < 0) {
+        low = at;
+        at_low = here;
+        if (kept > 0) at_high *= 0.5;
+        kept = 1;
+      } else {
+        high = at;
+        at_high = here;
+        if (kept < 0) at_low *= 0.5;
+        kept = -1;
+      }
+    }
+    return at;
+  }
+  /// Slopes of distances that are none.
+  static constexpr double level = 1e-7;
+
+  /// Brings a place on the middle of a tube to where the tube is deepest, `slide` along its axis at most. False where
+  /// it is deepest farther on.
+  TRIBO_HD bool slide_along(const PlacedBody& other, const Vec3d& axis, double slide, Vec3d& at,
+                            RigidSurface& surface) const {
+    const double here = dot(surface.normal, axis);
+    if (abs(here) < 1e-5) return true;
+    const Vec3d from = at;
+    const double end = here > 0 ? -slide : slide;
+    const auto slope = [&](double t) {
+      surface = bodies.shapes.nearest(other, from + t * axis);
+      return dot(surface.normal, axis);
+    };
+    const RigidSurface before = surface;
+    const double there = slope(end);
+    if (there * here >= 0) {
+      surface = before;
+      return false;
+    }
+    at = from + (here < 0 ? root_of(slope, 0, here, end, there) : root_of(slope, end, there, 0, here)) * axis;
+    surface = bodies.shapes.nearest(other, at);
+    return abs(dot(surface.normal, axis)) < 0.05;
+  }
+
+  /// Rings that hang in each other, or a peg in a ring, touch in several places; a walk from anywhere finds one of
+  /// them, or goes to and fro.
+  TRIBO_HD void feel_ring(const PlacedBody& own, const PlacedBody& other, bool second, const DeepestOf& deepest,
+                          const Side& side, RigidTouch* to) const {
+    const double size = deepest.ring + deepest.radius;
+    if (bodies.shapes.nearest(other, deepest.center).distance - size >
+        reach.of(speed_between(own, other, deepest.center) + 2 * size * sqrt(squared_norm(own.w))))
+      return;
+    constexpr int around = 12;
+    constexpr double step = 6.283185307179586 / around;
+    // fixed to the body
+    const Vec3d axis = transpose(own.rotation) * side.n;
+    int least = abs(axis[1]) < abs(axis[0]) ? 1 : 0;
+    if (abs(axis[2]) < abs(axis[least])) least = 2;
+    Vec3d beside = Vec3d::zero();
+    beside[least] = 1;
+    beside = own.rotation * cross(axis, beside);
+    const Vec3d u = (1 / sqrt(squared_norm(beside))) * beside, v = cross(side.n, u);
+    const auto place = [&](double angle) {
+      return deepest.center + deepest.ring * (std::cos(angle) * u + std::sin(angle) * v);
+    };
+    RigidSurface surface;
+    const auto slope = [&](double angle) {
+      surface = bodies.shapes.nearest(other, place(angle));
+      return dot(surface.normal, std::cos(angle) * v - std::sin(angle) * u);
+    };
+    double slopes[around], found[around], distance[around];
+    for (int i = 0; i < around; ++i) {
+      slopes[i] = slope(i * step);
+      distance[i] = surface.distance;
+    }
+    int count = 0;
+    for (int i = 0; i < around; ++i) {
+      const int next = (i + 1) % around;
+      if (abs(slopes[i]) < level) {
+        distance[count] = distance[i];
+        found[count++] = i * step;
+      } else if (slopes[i] < -level && slopes[next] > level) {
+        const double angle = root_of(slope, i * step, slopes[i], (i + 1) * step, slopes[next]);
+        slope(angle);
+        distance[count] = surface.distance;
+        found[count++] = angle;
+      }
+    }
+    // The deepest, then those away from it; of what is as deep, as around a peg in the middle, the farthest from it.
+    bool left[around];
+    for (int i = 0; i < count; ++i) left[i] = true;
+    for (Index k = 0; k < ring_touches; ++k) {
+      double lowest = 1e300;
+      for (int i = 0; i < count; ++i)
+        if (left[i]) lowest = min(lowest, distance[i]);
+      int best = -1;
+      double farthest = -1;
+      for (int i = 0; i < count; ++i) {
+        if (!left[i] || distance[i] > lowest + 0.05 * reach.rest) continue;
+        double away = 4;
+        for (Index j = 0; j < k; ++j) away = min(away, squared_norm(place(found[i]) - to[j].at));
+        if (!(away > farthest)) continue;
+        farthest = away;
+        best = i;
+      }
+      if (best < 0) return;
+      const double angle = found[best];
+      touch_at(own, other, second, place(angle), deepest.radius, -1, side, bodies.shapes.nearest(other, place(angle)),
+               to[k]);
+      if (to[k].collider == -2) to[k].at = place(angle);
+      for (int i = 0; i < count; ++i)
+        if (squared_norm(place(found[i]) - place(angle)) < deepest.ring * deepest.ring) left[i] = false;
+    }
   }
 
   /// A corner that has come deeper into a body than it is from another side of that finds that side nearest, which it
@@ -367,7 +578,7 @@ struct FindTouches {
   /// side that it came through is nearer.
   TRIBO_HD bool came_through(const PlacedBody& other, const Side& side, const Vec3d& at, RigidSurface& surface) const {
     if (!(surface.distance < 0) || side.kind != Feeler::corner) return false;
-    double back = max(-2 * surface.distance, near.reach.rest);
+    double back = max(-2 * surface.distance, reach.rest);
     for (int k = 0; k < 4; ++k, back *= 2) {
       const RigidSurface seen = bodies.shapes.nearest(other, at - back * side.n);
       if (!side.minds(seen.normal)) continue;
@@ -379,26 +590,26 @@ struct FindTouches {
   }
 
   TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, const Side& side, RigidTouch* to) const {
-    const double ahead = near.reach.of(fastest_of(own, near.radius[own.form]));
+    const double ahead = reach.of(fastest_of(own, radius[own.form]));
     Index found = 0;
     const auto add = [&](const Vec3d& at, const Contact<double, 3>& contact) {
       if (found == walls_each || !side.minds(contact.normal)) return;
       const double gap = contact.distance - deepest.radius;
       const Vec3d skin = at - deepest.radius * contact.normal;
-      if (!(gap < near.reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
+      if (!(gap < reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
       to[found++] = {
           contact.normal,   skin - (0.5 * gap) * contact.normal,  gap, contact.velocity, open_number[contact.collider],
           contact.friction, static_cast<Index>(contact.boundary), -1};
     };
     if (!deepest.is_ring) {
-      near.open.each_contact(deepest.center, ahead + deepest.radius,
-                             [&](const Contact<double, 3>& contact) { add(deepest.center, contact); });
+      open.each_contact(deepest.center, ahead + deepest.radius,
+                        [&](const Contact<double, 3>& contact) { add(deepest.center, contact); });
       return;
     }
-    near.open.each_contact(deepest.center, ahead + deepest.radius + deepest.ring, [&](const Contact<double, 3>& far) {
+    open.each_contact(deepest.center, ahead + deepest.radius + deepest.ring, [&](const Contact<double, 3>& far) {
       Vec3d at;
       if (!deepest(far.normal, at)) return;
-      near.open.each_contact(at, ahead + deepest.radius, [&](const Contact<double, 3>& contact) {
+      open.each_contact(at, ahead + deepest.radius, [&](const Contact<double, 3>& contact) {
         if (contact.collider == far.collider && dot(contact.normal, far.normal) > same_way) add(at, contact);
       });
     });
@@ -508,7 +719,7 @@ struct MakeContactRows {
   const RigidPair* pair;
   const Index* touch_start;
   const RigidTouch* touch;
-  const Index *touch_feature, *chosen, *kept_first;
+  const Index *touch_feature, *chosen;
   const PlacedBody* body;
   const double* restitution;
   const double *friction, *collider_friction;
@@ -524,14 +735,15 @@ struct MakeContactRows {
     Index to = first;
     for (Index k = touch_start[p]; k < touch_start[p + 1]; ++k)
       if (chosen[k] == 1) row[to++] = make(p, touch[k], touch_feature[k]);
-    if (touch_start[p + 1] > touch_start[p]) pass_on(pair[p], kept_first[p], first, to);
+    if (touch_start[p + 1] > touch_start[p]) pass_on(pair[p], first, to);
     for (Index i = first; i < to; ++i) begin(row[i]);
   }
   /// What held a touch that is not chosen any more goes to the nearest one that is: two that have touched at four
   /// corners and now do at eight are still pressed as much. Without it a tenth of the forces in a stack was lost in
   /// each step.
-  TRIBO_HD void pass_on(const RigidPair& two, Index held, Index first, Index end) const {
-    for (Index k = held; kept.is_of(k, two.a, two.b); ++k) {
+  TRIBO_HD void pass_on(const RigidPair& two, Index first, Index end) const {
+    for (Index k = kept.first_of(two.a, two.b, 0); k < kept.count; ++k) {
+      if (kept.kept[0][k] != two.a || kept.kept[1][k] != two.b) return;
       const Vec3d at = vector_at(kept_at, k), force = vector_at(kept_force, k);
       const Vec3d arm = body[two.a].rotation * at;
       Index nearest = -1;
@@ -679,6 +891,7 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
                          body,
                          mesh.sample_begin.data(),
                          mesh.sample_end.data(),
+                         mesh.felt.data(),
                          row_feelers_of(mesh),
                          view(mesh.low),
                          view(mesh.high),
@@ -694,13 +907,12 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.touch_feature.resize_discard(slots);
   c.found.resize_discard(slots);
   c.chosen.resize_discard(slots);
-  c.kept_first.resize_discard(c.pairs);
-  const KeptForces kept{view(state.kept), state.kept_count};
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   for_each_team<FindTouches::Scratch>(
       ex, rows_label, c.pairs,
-      FindTouches{near, bodies, mesh.thickness.data(), open_number.data(), kept, c.touch_start.data(), c.touch.data(),
-                  c.touch_feature.data(), c.kept_first.data()});
+      FindTouches{near, row_feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
+                  mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, view(state.kept_at),
+                  c.touch_start.data(), c.touch.data(), c.touch_feature.data()});
   c.chosen_start.resize_discard(c.pairs + 1);
   parallel_for(ex, rows_label, c.pairs + 1,
                ChooseTouches{c.pair.data(), c.touch_start.data(), c.touch.data(), body, mesh.radius.data(), rules.rest,
@@ -709,13 +921,13 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.rows = exclusive_scan(ex, rows_label, c.chosen_start, c.chosen_start, c.pairs + 1);
   parallel_for(ex, rows_label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
   c.row.resize_discard(c.rows);
-  parallel_for(
-      ex, rows_label, c.pairs,
-      MakeContactRows{c.pair.data(), c.touch_start.data(), c.touch.data(), c.touch_feature.data(), c.chosen.data(),
-                      c.kept_first.data(), body, mesh.restitution.data(), mesh.friction.data(),
-                      mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
-                      mesh.colliders, kept, view(state.kept_force), view(state.kept_at), rules, dt, c.row.data()},
-      rows_grain);
+  parallel_for(ex, rows_label, c.pairs,
+               MakeContactRows{c.pair.data(), c.touch_start.data(), c.touch.data(), c.touch_feature.data(),
+                               c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
+                               mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
+                               mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
+                               view(state.kept_at), rules, dt, c.row.data()},
+               rows_grain);
 }
 
 void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, RigidState& state) {

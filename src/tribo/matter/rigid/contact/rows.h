@@ -69,7 +69,7 @@ struct RigidContacts {
   Array<Index> order;
   RadixSorter sorter;
   Array<RigidPair> pair;
-  Array<Index> touch_start, kept_first;  ///< of each pair: in `touch`, and among forces that were kept
+  Array<Index> touch_start;  ///< of each pair
   Array<RigidTouch> touch;
   Array<Index> touch_feature, found, chosen, chosen_start;
   Array<RigidRow> row;
@@ -84,7 +84,7 @@ struct RigidContacts {
 
   std::size_t bytes() const {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
-           pair.bytes() + touch_start.bytes() + kept_first.bytes() + touch.bytes() + touch_feature.bytes() +
+           pair.bytes() + touch_start.bytes() + touch.bytes() + touch_feature.bytes() +
            found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() + mobility.bytes() +
            hit.bytes() + before.bytes() + kick.bytes() + apart.bytes();
   }

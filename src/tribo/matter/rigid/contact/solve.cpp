@@ -125,8 +125,9 @@ struct BringRowsBack {
 /// Sweeps over rows. What is beside the last one is known to all kernels without the host, which need not wait.
 struct RowSweeps {
   RowPackView packs;
-  SweptVelocities swept;
+  SweptBody* body;
   const SweepPace* pace;
+  bool shifts;
 
   /// `begins`: the first half of a sweep, `first`: of all sweeps. There rows go on along their way, too, which is
   /// nobody else's business.
@@ -146,7 +147,7 @@ struct RowSweeps {
     const mask_t<RowNumber> pair = load_pack<double>(has_b, lanes_at_once) > RowNumber(0.0);
     for (Index k = 0; k < rows; ++k) {
       double* const at = packs.row_at(pack.first + (begins ? k : rows - 1 - k), lane);
-      if (swept.shift != nullptr)
+      if (shifts)
         move(at, a, b, pair, begins, first);
       else
         solve(at, a, b, pair, begins, first);
@@ -160,10 +161,7 @@ struct RowSweeps {
     alignas(64) double v[6 * lanes_at_once];
     for (Index l = 0; l < lanes_at_once; ++l) {
       const Index i = second ? own[l].b : own[l].a;
-      if (i >= 0)
-        swept.get(i, v + l);
-      else
-        for (int k = 0; k < 6; ++k) v[k * lanes_at_once + l] = 0;
+      for (int k = 0; k < 6; ++k) v[k * lanes_at_once + l] = i >= 0 ? body[i].velocity[k] : 0;
     }
     for (int k = 0; k < 3; ++k) {
       to.v[k] = load_pack<double>(v + k * lanes_at_once, lanes_at_once);
@@ -179,8 +177,11 @@ struct RowSweeps {
       store_pack<double>(v + k * lanes_at_once, from.v[k], lanes_at_once);
       store_pack<double>(v + (k + 3) * lanes_at_once, from.w[k], lanes_at_once);
     }
-    for (Index l = 0; l < lanes_at_once; ++l)
-      if (held[l] > 0) swept.put(second ? own[l].b : own[l].a, v + l);
+    for (Index l = 0; l < lanes_at_once; ++l) {
+      if (!(held[l] > 0)) continue;
+      SweptBody& to = body[second ? own[l].b : own[l].a];
+      for (int k = 0; k < 6; ++k) to.velocity[k] = v[k * lanes_at_once + l];
+    }
   }
 
   /// An impulse where a sweep begins: on along its way by `more`, as bodies have gone.
@@ -274,29 +275,39 @@ struct SweepInTurn {
 /// what carried it sank. Changes are weighed by the energy of bodies, since redundant touches may exchange impulses
 /// forever without moving anything.
 struct Progress {
-  SweptVelocities swept;
+  PlacedBody* body;
+  Shift* shift;  ///< null: velocities of bodies
+  SweptBody* swept;
   Shift *before, *way;  ///< of bodies
   Index bodies;
   SweepPace* pace;
   RigidJointRow* joint_row;
   const Index* joint_count;
 
-  TRIBO_HD Shift now(Index i) const {
-    if (swept.shift != nullptr) return swept.shift[i];
-    return {swept.body[i].v, swept.body[i].w};
-  }
-  TRIBO_HD void put(Index i, const Shift& velocity) const {
-    if (swept.shift != nullptr) {
-      swept.shift[i] = velocity;
-    } else {
-      swept.body[i].v = velocity.v;
-      swept.body[i].w = velocity.w;
-    }
-  }
-
   TRIBO_HD void begin_body(Index i) const {
+    const PlacedBody& b = body[i];
+    const bool moves = b.inverse_mass > 0;
+    swept[i].mass = moves ? 1 / b.inverse_mass : 0;
+    swept[i].inertia = moves ? 3 / trace(b.inverse_inertia) : 0;
+    take(i);
     before[i] = now(i);
     way[i] = {Vec3d::zero(), Vec3d::zero()};
+  }
+  /// To sweeps, and back from them.
+  TRIBO_HD void take(Index i) const {
+    if (shift != nullptr)
+      put(i, shift[i]);
+    else
+      put(i, {body[i].v, body[i].w});
+  }
+  TRIBO_HD void give(Index i) const {
+    const Shift at = now(i);
+    if (shift != nullptr) {
+      shift[i] = at;
+    } else {
+      body[i].v = at.v;
+      body[i].w = at.w;
+    }
   }
   TRIBO_HD void begin_joint_row(Index i) const {
     RigidJointRow& r = joint_row[i];
@@ -307,11 +318,9 @@ struct Progress {
   /// Twice the kinetic energy of what a sweep has changed of a body, turning about its mean axis, and the product of
   /// that change and of the way before.
   TRIBO_HD SweepChange change(Index i) const {
-    const PlacedBody& b = swept.body[i];
-    if (!(b.inverse_mass > 0)) return {0, 0};
     const Shift at = now(i);
     const Vec3d v = at.v - before[i].v, w = at.w - before[i].w;
-    const double mass = 1 / b.inverse_mass, inertia = 3 / trace(b.inverse_inertia);
+    const double mass = swept[i].mass, inertia = swept[i].inertia;
     return {mass * squared_norm(v) + inertia * squared_norm(w), mass * dot(v, way[i].v) + inertia * dot(w, way[i].w)};
   }
 
@@ -332,8 +341,28 @@ struct Progress {
     r.way = more * r.way + step;
     r.before = r.impulse;
   }
+
+ private:
+  TRIBO_HD Shift now(Index i) const {
+    const double* const v = swept[i].velocity;
+    return {{{v[0], v[1], v[2]}}, {{v[3], v[4], v[5]}}};
+  }
+  TRIBO_HD void put(Index i, const Shift& velocity) const {
+    for (int k = 0; k < 3; ++k) {
+      swept[i].velocity[k] = velocity.v[k];
+      swept[i].velocity[k + 3] = velocity.w[k];
+    }
+  }
 };
 
+struct TakeBody {
+  Progress progress;
+  TRIBO_HD void operator()(Index i) const { progress.take(i); }
+};
+struct GiveBody {
+  Progress progress;
+  TRIBO_HD void operator()(Index i) const { progress.give(i); }
+};
 struct BeginBodyWay {
   Progress progress;
   TRIBO_HD void operator()(Index i) const { progress.begin_body(i); }
@@ -440,10 +469,11 @@ struct SweepAll {
       const SweepChange change = sum_of(team, progress.bodies, scratch, [&](Index i) { return progress.change(i); });
       if (team.rank() == 0) go_on(*progress.pace, change, until, rows_count, true);
       team.barrier();
-      if (progress.pace->done != 0) return;
+      if (progress.pace->done != 0) break;
       each(team, progress.bodies, FollowBody{progress});
       team.barrier();
     }
+    each(team, progress.bodies, GiveBody{progress});
   }
 
  private:
@@ -586,6 +616,7 @@ void sweep_ties(Exec& ex, RigidColors& c, SweepMode mode, const SweepsUntil& unt
   if (all == 0) return;
   const std::size_t colors = c.start.size() - 1;
   const auto bodies = static_cast<Index>(work.body.size());
+  work.swept.resize_discard(bodies);
   work.before.resize_discard(bodies);
   work.way.resize_discard(bodies);
   // Places are brought back by joints without remembering with what.
@@ -594,10 +625,13 @@ void sweep_ties(Exec& ex, RigidColors& c, SweepMode mode, const SweepsUntil& unt
     const SweepPace none{};
     copy_to_device(ex, &none, c.pace, 1);
   }
-  const SweptVelocities swept{work.body.data(), mode == SweepMode::shift ? work.shift.data() : nullptr};
-  const Progress progress{swept,         work.before.data(), work.way.data(),    bodies,
-                          c.pace.data(), joints.row.data(),  joints.count.data()};
-  const RowSweeps rows{view(c.packs), swept, c.pace.data()};
+  const bool shifts = mode == SweepMode::shift;
+  const Progress progress{work.body.data(),   shifts ? work.shift.data() : nullptr,
+                          work.swept.data(),  work.before.data(),
+                          work.way.data(),    bodies,
+                          c.pace.data(),      joints.row.data(),
+                          joints.count.data()};
+  const RowSweeps rows{view(c.packs), work.swept.data(), c.pace.data(), shifts};
   if (all <= few_ties && !between) {
     for_each_team<SweepAll::Scratch>(
         ex, sweeps_label, 1,
@@ -612,7 +646,12 @@ void sweep_ties(Exec& ex, RigidColors& c, SweepMode mode, const SweepsUntil& unt
   for (int s = 0; s < until.most; ++s) {
     for (std::size_t k = 0; k < colors; ++k) sweep_color(ex, c, rows, k, true, s == 0);
     for (std::size_t k = colors; k-- > 0;) sweep_color(ex, c, rows, k, false, s == 0);
-    const bool settled = !between || between(s);
+    bool settled = true;
+    if (between) {
+      parallel_for(ex, sweeps_label, bodies, GiveBody{progress});
+      settled = between(s);
+      parallel_for(ex, sweeps_label, bodies, TakeBody{progress});
+    }
     parallel_for(ex, sweeps_label, sums, SumChanges{progress, c.sum.data()}, 1);
     for_each_team<DecidePace::Scratch>(ex, sweeps_label, 1,
                                        DecidePace{c.pace.data(), c.sum.data(), until, sums, contacts.rows, settled});
@@ -620,11 +659,12 @@ void sweep_ties(Exec& ex, RigidColors& c, SweepMode mode, const SweepsUntil& unt
     if (Team::size == 1 || between || (s + 1) % asked_each == 0) {
       SweepPace pace;
       copy_to_host(ex, c.pace, &pace, 1);
-      if (pace.done != 0) return;
+      if (pace.done != 0) break;
     }
     parallel_for(ex, sweeps_label, bodies, FollowBody{progress});
     parallel_for(ex, sweeps_label, followed, FollowJointRow{progress});
   }
+  parallel_for(ex, sweeps_label, bodies, GiveBody{progress});
 }
 
 std::int64_t row_sweeps(Exec& ex, const RigidColors& c) {

@@ -241,20 +241,27 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, forms, mesh.round, [&](std::size_t f) { return seed.forms[f].round ? 1 : 0; });
   send(ex, forms, mesh.sample_begin, [&](std::size_t f) { return seed.forms[f].samples.begin; });
   send(ex, forms, mesh.sample_end, [&](std::size_t f) { return seed.forms[f].samples.end; });
+  send(ex, forms, mesh.felt, [&](std::size_t f) {
+    const RigidForm& form = seed.forms[f];
+    Index last = form.samples.end;
+    while (last > form.samples.begin && seed.samples[static_cast<std::size_t>(last) - 1].feeler == Feeler::face) --last;
+    return last - form.samples.begin;
+  });
   send(ex, samples, mesh.sample_x, [&](std::size_t s) { return seed.samples[s].x; });
   send(ex, samples, mesh.sample_n, [&](std::size_t s) { return seed.samples[s].n; });
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
+  send(ex, samples, mesh.sample_slide, [&](std::size_t s) { return seed.samples[s].slide; });
   send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
   // Flat faces that touch have corners or edges there, and all else has feelers of its own.
   constexpr double nothing = -1e300;
   send(ex, samples, mesh.sample_extent, [&](std::size_t s) {
     const RigidSample& one = seed.samples[s];
-    return one.feeler == Feeler::face ? nothing : one.radius + one.ring;
+    return one.feeler == Feeler::face ? nothing : one.radius + one.ring + one.slide;
   });
   send(ex, samples, mesh.sample_ball, [&](std::size_t s) {
     const RigidSample& one = seed.samples[s];
-    return one.feeler == Feeler::ball ? one.radius : nothing;
+    return one.feeler == Feeler::ball ? one.radius + one.slide : nothing;
   });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {

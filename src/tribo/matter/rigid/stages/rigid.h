@@ -21,18 +21,25 @@ struct Shift {
   Vec3d v, w;
 };
 
+/// A body in sweeps: see solve.cpp.
+struct alignas(64) SweptBody {
+  double velocity[6];    ///< v and w, or those that move places alone
+  double mass, inertia;  ///< about its mean axis; 0 of what does not move [kg], [kg m^2]
+};
+
 /// Scratch memory.
 struct RigidWork {
   Array<PlacedBody> body;
   Array<Shift> shift;        ///< only moves; see solve.h
   Array<Vec3d> owed;         ///< likewise, of impacts within the step; see impacts.h [m/s]
-  Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.h
+  Array<SweptBody> swept;
+  Array<Shift> before, way;  ///< velocities of the sweep before, and where sweeps lead to: see solve.cpp
   Array<Index> touched;      ///< 1: something acts on it beside gravity
   Array<DrivenBody> driven;
   std::vector<DrivenBody> driven_host;
 
   std::size_t bytes() const {
-    return body.bytes() + shift.bytes() + owed.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
+    return body.bytes() + shift.bytes() + owed.bytes() + swept.bytes() + before.bytes() + way.bytes() + touched.bytes() + driven.bytes();
   }
 };
 

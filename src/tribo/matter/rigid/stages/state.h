@@ -58,10 +58,11 @@ struct RigidMesh {
   Array<double> thickness, restitution;
   bool bounces = false;  ///< whether any has restitution
   Array<Index> sample_begin, sample_end, round;
+  Array<Index> felt;  ///< samples up to the last that feels for other bodies
   Array<double> radius;
   // by sample
   Field<double, 3> sample_x, sample_n;
-  Array<double> sample_radius, sample_ring, sample_facing;
+  Array<double> sample_radius, sample_ring, sample_slide, sample_facing;
   /// How far it is felt with from x, for who is asked whether that may touch another body: for anything, and for what is
   /// round; less than nothing where it is not (see seed.h) [m].
   Array<double> sample_extent, sample_ball;

@@ -452,10 +452,11 @@ std::size_t RigidSystem<Real>::bytes() const {
                     mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,
-        &mesh.sample_ring, &mesh.sample_facing, &mesh.sample_extent, &mesh.sample_ball, &mesh.friction, &mesh.collider_friction, &mesh.particle_friction,
+        &mesh.sample_ring, &mesh.sample_slide, &mesh.sample_facing, &mesh.sample_extent, &mesh.sample_ball, &mesh.friction,
+        &mesh.collider_friction, &mesh.particle_friction,
         &mesh.strand_friction, &mesh.solid_friction})
     sum += a->bytes();
-  for (const Array<Index>* a : {&mesh.form_of, &mesh.group, &mesh.sample_begin, &mesh.sample_end, &mesh.round,
+  for (const Array<Index>* a : {&mesh.form_of, &mesh.group, &mesh.sample_begin, &mesh.sample_end, &mesh.felt, &mesh.round,
                                 &mesh.sample_feeler, &open_number_})
     sum += a->bytes();
   return sum;
