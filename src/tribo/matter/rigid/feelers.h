@@ -9,7 +9,7 @@
 namespace tribo {
 
 /// Of a mesh, or of a seam between parts of a compound.
-inline constexpr int most_feelers = 20000;
+inline constexpr int most_feelers = 5000;
 
 /// The feelers of a bounded shape, in its frame; those within flat faces come last. `spacing` is how far apart they
 /// may be along edges and on faces [m]: what is smaller and has feelers of its own is felt by these.
