@@ -35,6 +35,14 @@ refused '/objects/0/damping: .*less than time.dt_min' --set "$solid" --set /obje
 refused '/objects/0/velocity: .*would cross a cell' --set "$solid" --set '/objects/0/velocity=[1e30, 0, 0]'
 refused '/objects/0/at: .*away from the origin' --set "$solid" --set '/objects/0/at=[1e30, 0, 0]'
 refused "/contact/samples_per_cell: .*collision particles on object 'brick'" --set "$solid" --set /contact/samples_per_cell=1e12
+rigid='/objects/0={"type": "rigid", "name": "brick", "shape": {"box": [0.1, 0.001, 0.1]}, "density": 1000, "at": [0, 1, 0]}'
+refused "/objects/0/velocity: object 'brick' is 0.001 m thick .*less than time.dt_min" --set "$rigid" --set '/objects/0/velocity=[0, 1e30, 0]'
+refused '/objects/0/angular_velocity: .*less than time.dt_min' --set "$rigid" --set '/objects/0/angular_velocity=[1e30, 0, 0]'
+refused '/objects/0/mass: .*contradicts' --set "$rigid" --set /objects/0/mass=1
+refused '/joints/0/and: joins "brick" to itself' --set "$rigid" \
+  --set '/joints=[{"type": "weld", "between": "brick", "and": "brick"}]'
+expect 0 "warning .*'brick/0' and 'brick/1' begin 0.001 m inside each other" "$tribo" check scene.json --set "$rigid" \
+  --set '/objects/0/copies=[{}, {"at": [0.01, 0, 0]}]'
 refused 'requires --resume' --from 3
 refused 'excludes' --resume --overwrite
 refused 'not in range' --frames 0
@@ -59,6 +67,9 @@ for flags in "run scene.json -o absurd" "run scene.json -o old --overwrite" "che
   expect 3 'particles and need about' absurd $flags --set /grid/dx=1e-7
   expect 3 'particles and need about' absurd $flags --set '/objects/0/shape={"sphere": 1e9}'
 done
+array='{"count": [100, 100, 100], "spacing": [1, 1, 1]}'
+expect 3 '1000000 rigid bodies and need about' absurd check scene.json --set "$rigid" --set /grid/dx=0.01 \
+  --set "/objects/0/array=$array" --set '/objects/0/shape={"box": [1, 1, 1]}'
 if [ $limit != unlimited ]; then
   seconds=60
   expect 3 'memory' absurd run scene.json -o absurd --set /grid/dx=2.5e-3 # 10 million: the limit is met on the way

@@ -223,7 +223,8 @@ Outlay ParticleRoom::outlay(const MemoryRules& rules, const Model& model, const 
   outlay.bytes = particles.count * per_particle + blocks * per_block;
   outlay.seed_bytes = 100 * particles.count;
   outlay.countable = particles.count + particles.emitted < 2e9;
-  outlay.amount = fmt::format("{:.3g} particles", particles.count + particles.emitted);
+  if (particles.count + particles.emitted > 0)
+    outlay.amount = fmt::format("{:.3g} particles", particles.count + particles.emitted);
   outlay.remedy = "raise grid.dx, lower particles_per_cell";
   return outlay;
 }

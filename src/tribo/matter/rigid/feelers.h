@@ -8,7 +8,7 @@
 
 namespace tribo {
 
-/// Of a mesh, or of a seam between parts of a compound.
+/// Of a mesh, or of a seam between parts of a compound, beside those within flat faces.
 inline constexpr int most_feelers = 5000;
 
 /// The feelers of a bounded shape, in its frame; those within flat faces come last. `spacing` is how far apart they

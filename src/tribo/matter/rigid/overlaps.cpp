@@ -21,7 +21,7 @@ namespace {
 
 using Vec3 = Vec<double, 3>;
 
-/// Bodies rest 0.02 cells apart; what is as much too near is put right in a few steps.
+/// Bodies rest 0.02 cells apart; what is as much too near is put right in a few steps, but for what is hardly thicker.
 constexpr double much_too_near = 0.02, side_by_side = 0.1;
 /// Heavier ones on top of others ask for shorter steps: a hundred times as heavy a one stands with 1 ms, and as many
 /// times more in steps shorter by that. Longer ones leave errors of an impulse, of g dt each, that throw light ones
@@ -117,6 +117,7 @@ class OverlapsOfBodies {
     found.normal = one.rotation * found.normal;
     return found;
   }
+  double allowed_to(std::int32_t i) const { return std::min(much_too_near * dx_, 0.25 * form_of(i).thickness); }
   /// Distances of meshes are known to a part of the spacing of their samples.
   double rounding_of(std::int32_t i) const {
     const auto* mesh = std::get_if<Mesh>(&form_of(i).shape);
@@ -152,7 +153,7 @@ class OverlapsOfBodies {
     if ((body(a).drive >= 0 && body(b).drive >= 0) || apart_.count({a, b}) > 0) return;
     Nearness least = feel(a, b);
     if (Nearness other = feel(b, a); other.gap < least.gap) least = {other.gap, -other.away};
-    if (-least.gap > much_too_near * dx_ + rounding_of(a) + rounding_of(b))
+    if (-least.gap > std::min(allowed_to(a), allowed_to(b)) + rounding_of(a) + rounding_of(b))
       note(a, body(b).object >= 0 ? body(b).object : -1 - collider_of(b), name_of(b), -least.gap);
     else if (least.gap < side_by_side * dx_)
       weigh(a, b, least.away);
@@ -178,8 +179,7 @@ class OverlapsOfBodies {
                 depth = std::max(depth, radius - surface.distance);
               });
             });
-            if (depth > much_too_near * dx_ + rounding_of(i))
-              note(i, -1 - c, "collider '" + collider.name + "'", depth);
+            if (depth > allowed_to(i) + rounding_of(i)) note(i, -1 - c, "collider '" + collider.name + "'", depth);
           }
         },
         collider.shape);

@@ -8,6 +8,10 @@
 namespace tribo {
 namespace {
 
+const std::vector<EnumWord<bool>> contact_forms{
+    {{"balanced", "by signed distance, and impulses that act on both"}, false},
+    {{"paper", "as printed in Han 2019, eqs. 34-41, for comparison: bodies sink into what they stand on"}, true}};
+
 const std::vector<EnumWord<int>> axes{{{"x", "along x"}, 0}, {{"y", "along y"}, 1}, {{"z", "along z"}, 2}};
 
 void read_mass(ParamReader& in, RigidSpec& rigid) {
@@ -85,6 +89,8 @@ void read_rigid(ParamReader& in, const std::vector<MaterialSpec>* /*materials*/,
       0);
   rigid.restitution = in.number("restitution", "1", within(0, 1),
                                 "speed after an impact over that before; of two bodies the larger counts", 0);
+  rigid.printed = enum_choice(in, "contact", contact_forms,
+                              "how it touches colliders and rigid bodies, which must all have the same", false);
   read_copies(in, rigid);
   Look look;
   look.color = *parse_color("#9aa7b5");

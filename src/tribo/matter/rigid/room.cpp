@@ -51,6 +51,15 @@ const char* RigidRoom::spatial(const ObjectSpec&) const {
 
 void RigidRoom::check(const Scene& scene, const ObjectSpec& object, const std::string& pointer,
                       Findings& findings) const {
+  for (const ObjectSpec& other : scene.objects)
+    if (const auto* rigid = other.as<RigidSpec>()) {
+      if (rigid->printed != object.as<RigidSpec>()->printed && findings.clean(pointer + "/contact"))
+        findings.add(pointer + "/contact",
+                     fmt::format("differs from that of object '{}'; rigid bodies of a scene touch "
+                                 "each other in one way: give both the same",
+                                 other.name));
+      break;
+    }
   if (!findings.clean(pointer + "/shape")) return;
   const double any_size = 0;
   check_filled(scene, object, pointer + "/shape", findings, &any_size);

@@ -222,6 +222,8 @@ class RigidMaker {
 
 RigidSeed make_rigid_bodies(const Scene& scene, const Seeds& seeds, std::vector<std::string>& warnings) {
   RigidSeed seed = RigidMaker(scene, seeds, warnings).make();
+  for (const ObjectSpec& object : scene.objects)
+    if (const auto* rigid = object.as<RigidSpec>()) seed.printed = rigid->printed;
   add_joints(scene, seed, warnings);
   return seed;
 }

@@ -92,6 +92,7 @@ struct RigidSeed {
   std::vector<Vec<double, 3>> vertices;     ///< of surfaces, in the bodies' frames [m]
   std::vector<Vec<std::int32_t, 3>> triangles;  ///< by vertices of all
   std::vector<RigidJoint> joints;
+  bool printed = false;  ///< as RigidSpec::printed, of all
   std::int32_t groups = 0;
   std::vector<double> friction;             ///< of bodies with each other, [group * groups + group]
   std::vector<double> collider_friction;    ///< [group * colliders + collider]

@@ -20,6 +20,7 @@ struct RigidSpec {
   std::optional<double> density;  ///< [kg/m^3]
   std::optional<double> mass;     ///< of each body, instead [kg]
   double restitution = 0;
+  bool printed = false;    ///< it touches other rigid bodies and colliders as printed in Han 2019, sec. 6
   bool kinematic = false;  ///< follows `motion`
   Motion motion;
   std::vector<Keyframe> copies;  ///< in the frame of the object (times are unused); empty: one, where that is

@@ -145,6 +145,11 @@ TEST(RigidTrouble, BodiesInOtherThings) {
     EXPECT_TRUE(found.starts_with("'cube' and 'jelly' begin ")) << found;
     EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 1) << found;
   }
+  // A solid that is pinned to a body may begin in it, with any of its parts.
+  const std::string pin = R"("pins": [{"shape": {"half_space": [0, 1, 0]}, "at": [0, 0.6, 0], "body": "cube"}])";
+  EXPECT_EQ(warnings(cube + "," + jelly(R"("shape": {"box": [1, 1, 1]}, "at": [0, 1, 0], )" + pin)), "");
+  EXPECT_NE(warnings(cube + "," + jelly(R"("shape": {"box": [1, 1, 1]}, "at": [0, 1, 0])")), "");
+
   const std::string sand = R"({"type": "particles", "name": "sand", "material": "sand", "shape": {"box": [2, 0.4, 1]},
                                "at": [1, 0.5, 0]})";
   std::int64_t inside = 0;

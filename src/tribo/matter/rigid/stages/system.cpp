@@ -106,6 +106,10 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   });
   load_forces(ex_, mesh, joints, model_.objects.size(), alone, forces);
   open_.load(ex_, open_specs_, {});
+  if (seed.printed) {
+    load_printed(ex_, seed, model_.dx, printed);
+    all_colliders_.load(ex_, model_.colliders, {});
+  }
   copy_to_device(ex_, number.data(), open_number_, static_cast<Index>(number.size()));
   if (!solids_.empty()) load_beside_solids(seeds.of<SolidSeed>(), seed);
   evaluate();
@@ -145,6 +149,7 @@ void RigidSystem<Real>::each_saved(StateList& list) {
   list.column("rigid.kept_at", state.kept_at, state.kept_count);
   list.column("rigid.joint_force", state.joint_force, state.joints);
   list.column("rigid.joint_value", state.joint_value, state.joints);
+  list.column("rigid.d3", printed.d3, printed.count);
   if (state.joints == 0) return;
   list.column("rigid.joint_sums", joint_work.sums, state.joints);
   list.number("rigid.joint_time", joint_work.time);
@@ -185,7 +190,8 @@ void RigidSystem<Real>::bound(const Surroundings& around, StepBound& step) const
     if (form.thickness > 0 && speeds_.thin > 0)
       step.at_most_way(form.thickness / 3, speeds_.thin * form.thickness, fall, "rigid");
   if (speeds_.spin > 0) step.at_most(0.5 / speeds_.spin, "rigid");
-  if (around.particles || !solids_.empty()) step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
+  if (around.particles || !solids_.empty() || !printed.empty())
+    step.at_most_way(0.9 * model_.dx, speeds_.speed, fall, "rigid");
   // Contact with particles and solids is explicit, also where their stress is not (see SolidSystem::bound).
   if (model_.time.implicit && (around.particles || !solids_.empty()) && fall > 0)
     step.at_most(std::sqrt(model_.dx / fall) / 32, "contact");
@@ -248,6 +254,13 @@ template <class Real>
 void RigidSystem<Real>::touch(const StepTry& attempt) {
   if (touched_) return;
   touched_ = true;
+  if (!printed.empty()) {
+    begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
+    color_ties(ex_, mesh, contacts, colors);
+    push_printed(ex_, mesh, all_colliders_.place(ex_, model_.colliders, attempt.around.time, attempt.dt, {}),
+                 attempt.tally, attempt.dt, work, printed);
+    return;
+  }
   const auto open = open_.place(ex_, open_specs_, attempt.around.time, attempt.dt, {});
   find_rows(ex_, mesh, rules_, open, open_number_, attempt.dt, state, work, contacts);
   begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
@@ -338,6 +351,7 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   turn_back(ex_, colors, attempt.dt, contacts, work);
   mark_touched(ex_, colors, contacts, work);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
+  keep_printed(ex_, state, printed);
   if (!pins.empty()) {
     carry_pinned(ex_, mesh, state, pins, solids_.state);
     solids_.evaluate();
@@ -447,9 +461,10 @@ template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     nodes[0].bytes() + nodes[1].bytes() + particles.bytes() + before_.bytes() + mesh.shapes.bytes() +
-                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() +
-                    mesh.inertia.bytes() + mesh.inverse_inertia.bytes() + mesh.low.bytes() + mesh.high.bytes() +
-                    mesh.sample_x.bytes() + mesh.sample_n.bytes();
+                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + printed.bytes() +
+                    all_colliders_.kept_bytes() + open_.kept_bytes() + mesh.inertia.bytes() +
+                    mesh.inverse_inertia.bytes() + mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() +
+                    mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,
         &mesh.sample_ring, &mesh.sample_slide, &mesh.sample_facing, &mesh.sample_extent, &mesh.sample_ball, &mesh.friction,

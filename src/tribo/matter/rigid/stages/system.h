@@ -3,10 +3,11 @@
 #include <vector>
 
 #include "tribo/engine/system.h"
+#include "tribo/matter/particles/stages/system.h"
 #include "tribo/matter/rigid/contact/forces.h"
 #include "tribo/matter/rigid/contact/joints.h"
-#include "tribo/matter/particles/stages/system.h"
 #include "tribo/matter/rigid/contact/near_particles.h"
+#include "tribo/matter/rigid/contact/paper.h"
 #include "tribo/matter/rigid/contact/solids.h"
 #include "tribo/matter/rigid/contact/solve.h"
 #include "tribo/matter/rigid/stages/pins.h"
@@ -37,6 +38,7 @@ class RigidSystem final : public System<Real, 3> {
   NodeContacts<Real> nodes[2];  ///< by phase
   ParticleContacts<Real> particles;
   SolidMeeting solid_meeting;
+  PrintedContact printed;  ///< instead of rows
   RigidPins<Real> pins;  ///< vertices of solids that go with bodies
   RigidForces forces;
 
@@ -103,6 +105,7 @@ class RigidSystem final : public System<Real, 3> {
   std::vector<ColliderSpec> open_specs_;  ///< colliders without a surface to feel with
   Array<Index> open_number_;              ///< theirs in the scene
   Colliders<double, 3> open_;
+  Colliders<double, 3> all_colliders_;  ///< where contact is as printed
   RigidSpeeds speeds_;
   Index bad_ = no_index;
   double moving_mass_ = 0;  ///< [kg]
