@@ -42,12 +42,10 @@ TEST(RigidStrands, BodiesBearWhatTheyHold) {
       const std::vector<ObjectSums> after = world.measure();
       const Vec3 before_all = before[0].momentum + before[1].momentum, after_all = after[0].momentum + after[1].momentum;
       const double exchanged = norm(after[0].momentum - before[0].momentum);
-      std::printf("%s mass %g (strands %g): exchanged %.3g, lost %.3g, L before %.3g lost %.3g, energy %.4f, v %.3f %.3f steps %d\n", precision, mass, before[0].mass, exchanged,
-                  norm(after_all - before_all) / exchanged, norm(before[0].angular_momentum + before[1].angular_momentum),
-                  norm(world.all().angular_momentum - before[0].angular_momentum - before[1].angular_momentum),
-                  (world.all().kinetic + world.all().elastic) / start, velocity(after[0])[0], velocity(after[1])[0], int(world.engine->step_count()));
       EXPECT_GT(exchanged, 0.2 * std::min(before[0].mass, before[1].mass)) << "they should have met";
-      EXPECT_LT(norm(after_all - before_all), (precision == std::string("float") ? 1e-5 : 1e-12) * exchanged)
+      // What is lost of the momentum of the heavier one is its rounding.
+      EXPECT_LT(norm(after_all - before_all),
+                (precision == std::string("float") ? 1e-5 : 1e-12) * exchanged + 1e-15 * norm(before_all))
           << precision << mass;
       EXPECT_GT(velocity(after[0])[0], velocity(after[1])[0] - 0.3) << precision << mass;
     }

@@ -34,8 +34,9 @@ struct RigidMobility {
 
 /// Of all bodies, with what their joints hold in both directions: who does not know that an axle holds a wheel takes it
 /// for far lighter than it is, and needs many rounds with the joint to find out. The body at the other end of a joint
-/// is taken to be free. After `make_joint_rows`.
+/// is taken to be free. After `make_joint_rows`. `with_motors`: those that hold a speed and have more than half of
+/// their torque left hold as well, for who asks again after they have answered; impacts are over before.
 void find_mobilities(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& rows,
-                     const RigidWork& work, Array<RigidMobility>& mobility);
+                     const RigidWork& work, Array<RigidMobility>& mobility, bool with_motors = false);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -297,7 +297,8 @@ void list_near_rigids(Exec& ex, const RodMesh<Real>& mesh, const RodState<Real>&
                KeyNearRigid{search.near.data(), count, rigids.key.data(), rigids.entry.data()});
   rigids.sorter.sort(ex, rigids_label, rigids.key, rigids.entry, search.near_count,
                      key_bits(static_cast<std::uint64_t>(mesh.vertices) * count));
-  find_mobilities(ex, bodies, *rigids.bodies.joints, *rigids.bodies.joint_rows, *rigids.bodies.work, rigids.mobility);
+  find_mobilities(ex, bodies, *rigids.bodies.joints, *rigids.bodies.joint_rows, *rigids.bodies.work, rigids.mobility,
+                  true);
 }
 
 template <class Real>
