@@ -97,7 +97,7 @@ struct JointWorld {
     system->load(Seeds(seed));
   }
   void step(double dt) {
-    const StepTry attempt{{time, false, false}, dt, 0, 0};
+    const StepTry attempt{{time, false, false}, dt, 0, 0, {}};
     StepReport report;
     system->begin();
     system->predict(attempt);
@@ -152,12 +152,12 @@ struct JointWorld {
   }
   /// Means since it was last asked.
   JointSums means(Index j = 0) {
-    const double time = system->joint_work.time;
+    const double passed = system->joint_work.time;
     system->joint_work.time = 0;
     JointSums s = take_joint_sums(ex, system->mesh, system->joint_work)[static_cast<std::size_t>(j)];
-    s.force = (1 / time) * s.force;
-    s.torque = (1 / time) * s.torque;
-    s.motor /= time;
+    s.force = (1 / passed) * s.force;
+    s.torque = (1 / passed) * s.torque;
+    s.motor /= passed;
     return s;
   }
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "tribo/matter/rigid/solid_triangles.h"
+
 namespace tribo {
 namespace {
 
@@ -24,13 +26,14 @@ double half_width(const Torus<double>& s, const Vec3& n) {
   return s.tube + s.ring * std::sqrt(std::max(0.0, 1 - n[1] * n[1]));
 }
 template <class S>
-concept HasWidth = requires(const S& s, const Vec3& n) { half_width(s, n); };
+concept HasWidth = requires(const S& s, const Vec3& n) {
+  half_width(s, n);
+};
 
 using Nearest = std::function<SurfacePoint<double, 3>(const Vec3&)>;
 
-/// Largest ball inside that touches the surface at x, from behind.
-double thickness_at(const Nearest& nearest, const Vec3& x, const Vec3& normal, double most) {
-  const double rounding = 1e-4 * most;  // of surfaces that are known by samples
+/// Largest ball inside that touches the surface at x, from behind, where distances are good to `rounding`.
+double thickness_at(const Nearest& nearest, const Vec3& x, const Vec3& normal, double most, double rounding) {
   const auto fits = [&](double radius) { return nearest(x - radius * normal).distance <= rounding - radius; };
   double low = 0, high = 0.5 * most;
   for (int i = 0; i < 12; ++i) {
@@ -40,8 +43,8 @@ double thickness_at(const Nearest& nearest, const Vec3& x, const Vec3& normal, d
   return 2 * low;
 }
 
-/// What nine tenths of the surface have behind them at least.
-double usual_thickness(const Nearest& nearest, const SurfaceMesh& surface) {
+/// What nine tenths of the surface have behind them at least. `rounding` of distances, or, below 0, a little.
+double usual_thickness(const Nearest& nearest, const SurfaceMesh& surface, double rounding = -1) {
   std::vector<std::pair<double, double>> found;  // thickness and area
   double most = 0, area = 0;
   auto low = Vec3::filled(1e300), high = Vec3::filled(-1e300);
@@ -51,6 +54,7 @@ double usual_thickness(const Nearest& nearest, const SurfaceMesh& surface) {
       high[k] = std::max(high[k], x[k]);
     }
   for (int k = 0; k < 3; ++k) most = std::max(most, high[k] - low[k]);
+  if (rounding < 0) rounding = 1e-4 * most;
   const std::size_t skip = std::max<std::size_t>(1, surface.triangles.size() / 2000);
   for (std::size_t t = 0; t < surface.triangles.size(); t += skip) {
     const double size = std::sqrt(squared_norm(surface.area(t)));
@@ -59,7 +63,7 @@ double usual_thickness(const Nearest& nearest, const SurfaceMesh& surface) {
     SurfacePoint<double, 3> s = nearest(x);
     x = x - s.distance * s.normal;
     s = nearest(x);
-    found.emplace_back(thickness_at(nearest, x - s.distance * s.normal, s.normal, most), size);
+    found.emplace_back(thickness_at(nearest, x - s.distance * s.normal, s.normal, most, rounding), size);
     area += size;
   }
   std::sort(found.begin(), found.end());
@@ -77,8 +81,21 @@ double thickness(const Sphere<double>& s) { return 2 * s.radius; }
 double thickness(const Capsule<double>& s) { return 2 * s.radius; }
 double thickness(const Cylinder<double>& s) { return std::min(2 * s.radius, s.height); }
 double thickness(const Torus<double>& s) { return 2 * s.tube; }
+/// By the triangles themselves, since balls behind curved surfaces end where samples begin to round: steps of bodies of
+/// scanned meshes were a hundredth of what they may be.
 double thickness(const Mesh& mesh) {
-  return usual_thickness([&](const Vec3& p) { return mesh.nearest(p); }, mesh.solid().mesh);
+  SolidTriangleLists exact;
+  if (!exact.add(mesh))
+    return usual_thickness([&](const Vec3& p) { return mesh.nearest(p); }, mesh.solid().mesh,
+                           0.5 * mesh.field().spacing);
+  const SolidTriangles triangles{exact.nodes.data(), exact.triangles.data()};
+  return usual_thickness(
+      [&](const Vec3& p) {
+        SurfacePoint<double, 3> found{};
+        triangles.nearest(p, 1e150, found);
+        return found;
+      },
+      mesh.solid().mesh);
 }
 double thickness(const Compound& compound) {
   const double of_union = compound.fold(

@@ -32,12 +32,14 @@ constexpr int around_face = 24;
 /// would be too many.
 std::vector<RigidSample> limited_feelers(const SurfaceMesh& mesh, double spacing,
                                          const std::function<bool(const Vec3&)>& counts) {
-  constexpr std::size_t most = 20000;
+  constexpr std::ptrdiff_t most = 5000;  // beside those of flat faces
   const double size = size_of(mesh), edges = std::max(spacing, size / most_along);
   double recess = 0.01 * spacing;  // half of what bodies rest at
   for (double gentle = 0.5 * edges;; gentle *= 1.5, recess *= 2.25) {
     std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, recess, counts);
-    if (samples.size() <= most || gentle > size) return samples;
+    const auto count = std::count_if(samples.begin(), samples.end(),
+                                     [](const RigidSample& sample) { return sample.feeler != Feeler::face; });
+    if (count <= most || gentle > size) return samples;
   }
 }
 
@@ -69,12 +71,8 @@ class Feelers {
   void rims(double y, double ring) {
     for (int i = 0; i < around_face; ++i) {
       const double angle = 2 * std::numbers::pi * (i + 0.5) / around_face;
-      all_.push_back({{{ring * std::cos(angle), y, ring * std::sin(angle)}},
-                      {{0, y < 0 ? -1.0 : 1.0, 0}},
-                      0,
-                      0,
-                      0,
-                      Feeler::rim});
+      all_.push_back(
+          {{{ring * std::cos(angle), y, ring * std::sin(angle)}}, {{0, y < 0 ? -1.0 : 1.0, 0}}, 0, 0, 0, Feeler::rim});
     }
   }
   int parts(double length, int most) const {
@@ -119,7 +117,8 @@ class Feelers {
 
   /// Balls along the axis, so close that the surface between them is recessed by 1/32 of the radius at most.
   void of(const Capsule<double>& c) {
-    const int count = c.height > 0 ? std::clamp(static_cast<int>(std::ceil(2 * c.height / c.radius)), 2, most_along) : 0;
+    const int count =
+        c.height > 0 ? std::clamp(static_cast<int>(std::ceil(2 * c.height / c.radius)), 2, most_along) : 0;
     for (int i = 0; i <= count; ++i)
       ball(count > 0 ? (static_cast<double>(i) / count - 0.5) * c.height : 0, c.radius,
            i > 0 && i < count ? c.height / count : 0);
@@ -186,9 +185,9 @@ class CompoundFeelers {
     std::vector<RigidSample> samples;
     Surface nearest;
     Bounds bounds;
-    double rounding;        ///< of the distance [m]
+    double rounding;  ///< of the distance [m]
     bool convex = false;
-    bool complete = true;   ///< whether there are feelers all over its surface
+    bool complete = true;  ///< whether there are feelers all over its surface
   };
 
   Part leaf(const SimpleShape& shape, const Compound::Placement& place) const {

@@ -407,11 +407,11 @@ struct FindTouches {
                           const Side& side, double slide, RigidTouch& to) const {
     Vec3d at = deepest.center;
     double skin = deepest.radius;
-    RigidSurface surface = bodies.shapes.nearest(other, at);
     const double around = deepest.is_ring ? deepest.ring + skin : skin;
+    const double near = around + slide + reach.of(speed_between(own, other, at));
+    RigidSurface surface = bodies.shapes.nearest(other, at, near);
     bool across = false;  // whether the tube is deepest here
-    if (slide > 0 && surface.distance - around - slide < reach.of(speed_between(own, other, at)))
-      across = slide_along(other, side.n, slide, at, surface);
+    if (slide > 0 && surface.distance < near) across = slide_along(other, side.n, slide, at, surface);
     if (across) {
       skin = around;
     } else if (deepest.is_ring) {

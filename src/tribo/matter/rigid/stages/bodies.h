@@ -67,41 +67,47 @@ class RigidShapesOf<std::variant<S...>> {
     const Place* place = nullptr;
     SolidTriangles triangles;  ///< of all
 
-    /// From a point in the body's frame.
-    TRIBO_OUTLINED RigidSurface nearest(Index form, const Vec3d& p) const {
+    /// From a point in the body's frame. What is farther than `within` may be good to half a spacing of its samples
+    /// only.
+    TRIBO_OUTLINED RigidSurface nearest(Index form, const Vec3d& p, double within) const {
       RigidSurface surface{1e300, Vec3d::zero(), false};
       const Place& at = place[form];
       Index type = 0;
-      const SolidTriangles own{at.node >= 0 ? triangles.node + at.node : nullptr, triangles.triangle + at.triangle};
+      const Closely own{{at.node >= 0 ? triangles.node + at.node : nullptr, triangles.triangle + at.triangle}, within};
       (look(static_cast<const RigidShapeSpan<DeviceForm<double, S>>&>(*this), type++, at, own, p + at.center, surface),
        ...);
       return surface;
     }
     /// In the world.
-    TRIBO_HD RigidSurface nearest(const PlacedBody& body, const Vec3d& x) const {
-      RigidSurface surface = nearest(body.form, transpose(body.rotation) * (x - body.x));
+    TRIBO_HD RigidSurface nearest(const PlacedBody& body, const Vec3d& x, double within = 1e300) const {
+      RigidSurface surface = nearest(body.form, transpose(body.rotation) * (x - body.x), within);
       surface.normal = body.rotation * surface.normal;
       return surface;
     }
 
    private:
+    struct Closely {
+      SolidTriangles triangles;
+      double within;
+    };
     template <class One>
-    TRIBO_HD static void look(const RigidShapeSpan<One>& span, Index type, const Place& at,
-                              const SolidTriangles& triangles, const Vec3d& p, RigidSurface& surface) {
+    TRIBO_HD static void look(const RigidShapeSpan<One>& span, Index type, const Place& at, const Closely& closely,
+                              const Vec3d& p, RigidSurface& surface) {
       if (at.type != type) return;
       SurfacePoint<double, 3> nearest = span.data[at.slot].nearest(p);
-      look_closely(span.data[at.slot], triangles, p, nearest);
+      look_closely(span.data[at.slot], closely, p, nearest);
       surface = {nearest.distance, nearest.normal, is_flat(span.data[at.slot], nearest.normal)};
     }
     template <class One>
-    TRIBO_HD static void look_closely(const One&, const SolidTriangles&, const Vec3d&, SurfacePoint<double, 3>&) {}
+    TRIBO_HD static void look_closely(const One&, const Closely&, const Vec3d&, SurfacePoint<double, 3>&) {}
     /// Near the surface of a mesh, where its samples are good to one spacing.
-    TRIBO_HD static void look_closely(const DistanceGrid<double>& grid, const SolidTriangles& triangles, const Vec3d& p,
+    TRIBO_HD static void look_closely(const DistanceGrid<double>& grid, const Closely& closely, const Vec3d& p,
                                       SurfacePoint<double, 3>& nearest) {
       const double sampled = nearest.distance, far = abs(sampled);
-      if (triangles.node == nullptr || !(far < 3 * grid.spacing)) return;
+      if (closely.triangles.node == nullptr || !(far < 3 * grid.spacing)) return;
+      if (sampled - 0.5 * grid.spacing > closely.within) return;
       SurfacePoint<double, 3> exact;
-      if (!triangles.nearest(p, far + grid.spacing, exact)) return;
+      if (!closely.triangles.nearest(p, far + grid.spacing, exact)) return;
       if (exact.distance * sampled < 0 && far > 0.5 * grid.spacing) return;  // holes that the winding number has closed
       nearest = exact;
     }
