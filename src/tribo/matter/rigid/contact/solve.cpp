@@ -164,18 +164,9 @@ struct RowSweeps {
       const Index i = second ? own[l].b : own[l].a;
       from[l] = i >= 0 ? body[i].velocity : nobody;
     }
-    const auto number = [&](int k) {
-      if constexpr (lanes_at_once == 1) {
-        return from[0][k];
-      } else {
-        RowNumber all;
-        for (Index l = 0; l < lanes_at_once; ++l) all.set(l, from[l][k]);
-        return all;
-      }
-    };
     for (int k = 0; k < 3; ++k) {
-      to.v[k] = number(k);
-      to.w[k] = number(k + 3);
+      to.v[k] = number_of_each<RowNumber>(from, k);
+      to.w[k] = number_of_each<RowNumber>(from, k + 3);
     }
     to.inverse_mass = packed(held, 0);
     for (int k = 0; k < 6; ++k) to.inverse_inertia.s[k] = packed(held, k + 1);
