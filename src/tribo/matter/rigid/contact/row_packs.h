@@ -88,6 +88,18 @@ TRIBO_HD void put_packed(double* at, int k, const RowVector& value) {
   for (int j = 0; j < 3; ++j) put_packed(at, k + j, value[j]);
 }
 
+/// Number k of each lane's body.
+template <class T>
+TRIBO_HD T number_of_each(const double* const* from, int k) {
+  if constexpr (lane_count<T> == 1) {
+    return from[0][k];
+  } else {
+    T all;
+    for (int l = 0; l < lane_count<T>; ++l) all.set(l, from[l][k]);
+    return all;
+  }
+}
+
 TRIBO_HD RowNumber fused_dot(const RowVector& a, const RowVector& b) {
   return fma(a[0], b[0], fma(a[1], b[1], a[2] * b[2]));
 }

@@ -148,7 +148,7 @@ struct TeamPlaces {
 };
 
 /// Feelers of a pair that are near, by bounds alone.
-struct NearFeelers {
+struct PairFeelers {
   const RigidPair* pair;
   const PlacedBody* body;
   const Index *sample_begin, *sample_end, *felt;
@@ -243,7 +243,7 @@ struct NearFeelers {
 };
 
 struct CountTouchSlots {
-  NearFeelers near;
+  PairFeelers near;
   Index pairs;
   Index* slots;
   using Scratch = TeamPlaces;
@@ -311,7 +311,7 @@ struct KeptForces {
 constexpr double lies_on = 0.9998;
 
 struct FindTouches {
-  NearFeelers near;
+  PairFeelers sides;
   RowFeelers feelers;
   RigidView bodies;
   const double* thickness;
@@ -327,7 +327,7 @@ struct FindTouches {
 
   using Scratch = TeamPlaces;
   TRIBO_HD void operator()(const Team& team, Index p, Scratch& scratch) const {
-    const RigidPair& two = near.pair[p];
+    const RigidPair& two = sides.pair[p];
     const Index begin = start[p], all = start[p + 1] - begin;
     if (all == 0) return;
     const auto feel = [&](const PairSide& one, Index sample, Index number, Index place, Index slots) {
@@ -358,14 +358,14 @@ struct FindTouches {
       for (Index k = 0; k < slots; ++k)
         if (to[k].collider != -2) to[k].kept = kept.find(two.a, two.b, number, to[k].collider);
     };
-    const Index found = near.each(team, p, scratch, feel);
+    const Index found = sides.each(team, p, scratch, feel);
     if (team.rank() == 0)
       for (Index k = found; k < all; ++k) touch[begin + k].collider = -2;
   }
 
   /// Which of the touches of a ring had been there: those that are nearest. They keep their numbers.
   TRIBO_HD void recognize(const RigidPair& two, Index number, RigidTouch* to, Index* feature) const {
-    const PlacedBody& a = near.body[two.a];
+    const PlacedBody& a = sides.body[two.a];
     bool used[ring_touches] = {};
     for (Index j = kept.first_of(two.a, two.b, number); kept.is_of(j, two.a, two.b, number); ++j) {
       const Vec3d at = a.x + a.rotation * vector_at(kept_at, j);
@@ -887,7 +887,7 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.sorter.sort(ex, rows_label, c.key, c.order, c.pairs, key_bits(all * (all + 1) + all));
   c.pair.resize_discard(c.pairs);
   parallel_for(ex, rows_label, c.pairs, MakePair{c.key.data(), all, c.pair.data()});
-  const NearFeelers near{c.pair.data(),
+  const PairFeelers near{c.pair.data(),
                          body,
                          mesh.sample_begin.data(),
                          mesh.sample_end.data(),

@@ -158,14 +158,15 @@ struct RowSweeps {
 
  private:
   TRIBO_HD void load(const RigidTie* own, bool second, const double* held, PackedBody& to) const {
-    alignas(64) double v[6 * lanes_at_once];
+    const double nobody[6] = {};
+    const double* from[lanes_at_once];
     for (Index l = 0; l < lanes_at_once; ++l) {
       const Index i = second ? own[l].b : own[l].a;
-      for (int k = 0; k < 6; ++k) v[k * lanes_at_once + l] = i >= 0 ? body[i].velocity[k] : 0;
+      from[l] = i >= 0 ? body[i].velocity : nobody;
     }
     for (int k = 0; k < 3; ++k) {
-      to.v[k] = load_pack<double>(v + k * lanes_at_once, lanes_at_once);
-      to.w[k] = load_pack<double>(v + (k + 3) * lanes_at_once, lanes_at_once);
+      to.v[k] = number_of_each<RowNumber>(from, k);
+      to.w[k] = number_of_each<RowNumber>(from, k + 3);
     }
     to.inverse_mass = packed(held, 0);
     for (int k = 0; k < 6; ++k) to.inverse_inertia.s[k] = packed(held, k + 1);
