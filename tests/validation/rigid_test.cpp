@@ -310,19 +310,19 @@ TEST_P(RigidStanding, HeapIsTheSameForAnyThreads) {
     options.threads = threads;
     Simulation simulation = simulate(scene, options);
     const ObjectSums start = all(simulation);
-    const int frames = threads == 1 ? 400 : 100;
+    const int frames = threads == 1 ? 250 : 60;
     for (int k = 0; k < frames; ++k) {
       simulation.advance_frame();
       if (k % 10 == 0) {
         const ObjectSums now = all(simulation);
         EXPECT_LE(now.kinetic + now.gravity, start.kinetic + start.gravity);
       }
-      if (k + 1 == 50) {
+      if (k + 1 == 30) {
         if (threads == 1) saved = simulation.checkpoint();
         if (threads == 1) middle = simulation.state_hash();
         EXPECT_EQ(simulation.state_hash(), middle) << threads << " threads";
       }
-      if (k + 1 == 100) {
+      if (k + 1 == 60) {
         if (threads == 1) end = simulation.state_hash();
         EXPECT_EQ(simulation.state_hash(), end) << threads << " threads";
       }
@@ -338,7 +338,7 @@ TEST_P(RigidStanding, HeapIsTheSameForAnyThreads) {
   options.threads = 2;
   Simulation resumed = simulate(scene, options);
   resumed.restore(saved);
-  advance(resumed, 50);
+  advance(resumed, 30);
   EXPECT_EQ(resumed.state_hash(), end);
 }
 

@@ -236,10 +236,10 @@ struct MoveRow {
 
 }  // namespace
 
-void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& joint_work,
+bool meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& joint_work,
                   const RigidColors& colors, double gravity, double dt, RigidWork& work, RigidContacts& c) {
   const auto all = static_cast<Index>(colors.host.size());
-  if (all == 0) return;
+  if (all == 0) return false;
   if (mesh.joints > 0) find_mobilities(ex, mesh, joints, joint_work, work, c.mobility);
   c.hit.resize_discard(all);
   c.kick.resize_discard(mesh.count);
@@ -266,9 +266,10 @@ void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, co
     any = true;
     for (int color = last; color >= 0; --color) meet(color);
   }
-  if (!any) return;
+  if (!any) return false;
   parallel_for(ex, impacts_label, mesh.count, PutKick{c.before.data(), c.kick.data(), work.body.data()});
   parallel_for(ex, impacts_label, c.rows, MoveRow{work.owed.data(), dt, c.row.data()});
+  return true;
 }
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -248,8 +248,10 @@ struct Pace {
     if (sweep == 0) first = change.size;
     since = change.along < 0 ? 0 : since + 1;
     more = since > 1 ? static_cast<double>(since - 1) / (since + 2) : 0.0;
-    return sweep + 1 < until.most && change.size > until.enough && change.size > 1e-16 * first &&
-           (sweep + 1 < until.usual || change.size > until.nearly);
+    if (!(change.size > max(until.enough, 1e-16 * first))) return false;
+    // Without gravity there is nothing to compare with.
+    if (sweep + 1 >= until.usual && !(until.nearly > 0 && change.size > max(until.nearly, 1e-9 * first))) return false;
+    return sweep + 1 < until.most;
   }
 };
 
