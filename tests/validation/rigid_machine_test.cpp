@@ -48,27 +48,30 @@ TEST_P(RigidMachines, HingedPairsBounce) {
                                               "rotation": {{"axis": [1, 2, 3], "degrees": {}}})",
                                            degrees);
     bodies.body(R"("name": "a", "shape": {"box": [0.2, 0.1, 0.15]}, "density": 1300, "at": [0, 0.5, 0],
-                   "angular_velocity": [3, 15, 9], )" +
+                   "angular_velocity": [0, 25, 0], )" +
                 thrown);
     bodies.body(
         R"("name": "b", "shape": {"capsule": {"radius": 0.05, "height": 0.12}}, "density": 500, "at": [0, 0.8, 0],
-                   "angular_velocity": [-9, 15, 3], )" +
+                   "angular_velocity": [0, -20, 0], )" +
         thrown);
     bodies.joint(
         R"("type": "hinge", "axis": [0, 1, 0], "friction": 0.1, "at": [0, 0.65, 0], "between": "a", "and": "b")");
     Simulation simulation = bodies.simulation();
     const double start = all_energy(simulation);
-    double most = 0;
+    double most = 0, at = 0, farthest = 0;
     for (int k = 0; k < 300; ++k) {
       simulation.advance_frame();
+      if (all_energy(simulation) > most) at = simulation.time();
       most = std::max(most, all_energy(simulation));
-      const std::vector<ObjectSums> now = simulation.measure();
-      EXPECT_LT(norm(center(now[1]) - center(now[0])), 0.3 + 1e-3);
+      farthest = std::max(farthest, norm(center(simulation.measure()[1]) - center(simulation.measure()[0])));
     }
-    fmt::print("hinged pair, {}, {} degrees: {:.4f} of its energy at most, {:.4f} in the end\n", GetParam(), degrees,
-               most / start, all_energy(simulation) / start);
-    EXPECT_LE(most, start * (1 + std::pow(20 * bodies.dt, 2)));
+    fmt::print(
+        "hinged pair, {}, {} degrees: {:.4f} of its energy at most, at {:.2f} s, {:.4f} in the end, "
+        "hinge open by {:.2f} mm at most\n",
+        GetParam(), degrees, most / start, at, all_energy(simulation) / start, 1000 * (farthest - 0.3));
+    EXPECT_LE(most, start * (1 + std::pow(25 * bodies.dt, 2)));
     EXPECT_LT(all_energy(simulation), 0.5 * start);
+    EXPECT_LT(farthest, 0.3 + 1e-5);
   }
 }
 
