@@ -40,8 +40,8 @@ struct Rebound {
   double back = 0;  ///< separation at the end of the step [m/s]
 };
 
-/// Of two that fall towards each other over a gap [m], within the step that brings them together: along parabolas before
-/// and after.
+/// Of two that fall towards each other over a gap [m], within the step that brings them together: along parabolas
+/// before and after.
 TRIBO_HD Rebound rebound(const RigidRow& r, double gap, double approach, double dt) {
   const double begin = approach - r.falls * dt, square = begin * begin + 2 * r.falls * gap;
   Rebound found;
@@ -62,12 +62,13 @@ struct ImpactTies {
   PlacedBody* body;
   const RigidMobility* mobility;  ///< null: there are no joints
   Vec3d* owed;
-  Shift* kick;  ///< impulses and their moments, by body
+  Shift* kick;           ///< impulses and their moments, by body
+  const Index* touched;  ///< so far by joints alone
   double least_speed, dt;
   Index* hit;
 
-  /// Meanwhile a row has in `normal_before` and `tangential_before` the impulses of this impact, and in `normal_way` what
-  /// separation it wants.
+  /// Meanwhile a row has in `normal_before` and `tangential_before` the impulses of this impact, and in `normal_way`
+  /// what separation it wants.
   TRIBO_HD void one(Index t) const {
     const RigidTie& own = tie[t];
     const Side a = side(own.a), b = side(own.b);
@@ -92,6 +93,8 @@ struct ImpactTies {
     }
     if (!any) return;
     hit[t] = 1;
+    // What is taken back of the way of one that is joined would open its joints.
+    if (joined(own.a) || joined(own.b)) time = 0;
     const Vec3d then = apart + time * (from_a.v - from_b.v);
     double first = 0;
     for (int s = 0; s < pair_sweeps; ++s) {
@@ -122,6 +125,7 @@ struct ImpactTies {
   TRIBO_HD Side side(Index i) const {
     return i < 0 ? Side{} : Side{body + i, mobility != nullptr ? mobility + i : nullptr};
   }
+  TRIBO_HD bool joined(Index i) const { return i >= 0 && touched[i] != 0; }
   TRIBO_HD static Shift now(const Side& side) {
     return side.body != nullptr ? Shift{side.body->v, side.body->w} : Shift{Vec3d::zero(), Vec3d::zero()};
   }
@@ -169,8 +173,8 @@ struct ImpactTies {
     r.tangential_before = tangential;
     return gives * more * more + r.slips * squared_norm(across);
   }
-  /// Restitution and friction together may give energy (Kane's paradox of a pendulum that strikes a rough floor). Then of
-  /// all impulses as much as leaves what there was; momentum is kept with any part of them.
+  /// Restitution and friction together may give energy (Kane's paradox of a pendulum that strikes a rough floor). Then
+  /// of all impulses as much as leaves what there was; momentum is kept with any part of them.
   TRIBO_HD double part_without_gain(const Side& a, const Side& b, const Shift& from_a, const Shift& from_b,
                                     const Vec3d& apart, const RigidTie& own) const {
     double slope = 0, bend = 0;
@@ -236,19 +240,27 @@ struct MoveRow {
 
 }  // namespace
 
-void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& joint_work,
+void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, JointWork& joint_work,
                   const RigidColors& colors, double gravity, double dt, RigidWork& work, RigidContacts& c) {
   const auto all = static_cast<Index>(colors.host.size());
   if (all == 0) return;
+  if (mesh.joints > 0) strike_joints(ex, mesh, false, work, joint_work);
   if (mesh.joints > 0) find_mobilities(ex, mesh, joints, joint_work, work, c.mobility);
   c.hit.resize_discard(all);
   c.kick.resize_discard(mesh.count);
   note_velocities(ex, mesh, work, c.before);
   parallel_for(ex, impacts_label, mesh.count, NoKick{c.kick.data()});
   // Faster than what rests has become by gravity in a step.
-  const ImpactTies ties{colors.tie.data(), c.row.data(), work.body.data(),
-                        mesh.joints > 0 ? c.mobility.data() : nullptr, work.owed.data(), c.kick.data(),
-                        4 * gravity * dt + 1e-3, dt, c.hit.data()};
+  const ImpactTies ties{colors.tie.data(),
+                        c.row.data(),
+                        work.body.data(),
+                        mesh.joints > 0 ? c.mobility.data() : nullptr,
+                        work.owed.data(),
+                        c.kick.data(),
+                        work.touched.data(),
+                        4 * gravity * dt + 1e-3,
+                        dt,
+                        c.hit.data()};
   const int last = static_cast<int>(colors.start.size()) - 2;
   const auto meet = [&](int color) {
     const Index begin = colors.start[static_cast<std::size_t>(color)];
@@ -258,16 +270,27 @@ void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, co
     else
       parallel_for(ex, impacts_label, count, ImpactColor{ties, begin}, impacts_grain);
   };
+  const auto put_kicks = [&] {
+    parallel_for(ex, impacts_label, mesh.count, PutKick{c.before.data(), c.kick.data(), work.body.data()});
+  };
   bool any = false;
   for (int pass = 0; pass < most_passes; ++pass) {
     parallel_for(ex, impacts_label, all, NoHit{c.hit.data()});
     for (int color = 0; color <= last; ++color) meet(color);
     if (reduce(ex, impacts_label, all, Index{0}, HitOf{c.hit.data()}, Plus<Index>{}) == 0) break;
     any = true;
-    for (int color = last; color >= 0; --color) meet(color);
+    if (mesh.joints == 0) {
+      for (int color = last; color >= 0; --color) meet(color);
+      continue;
+    }
+    // What is struck passes it on by its joints before anything else is.
+    put_kicks();
+    strike_joints(ex, mesh, true, work, joint_work);
+    note_velocities(ex, mesh, work, c.before);
+    parallel_for(ex, impacts_label, mesh.count, NoKick{c.kick.data()});
   }
   if (!any) return;
-  parallel_for(ex, impacts_label, mesh.count, PutKick{c.before.data(), c.kick.data(), work.body.data()});
+  if (mesh.joints == 0) put_kicks();
   parallel_for(ex, impacts_label, c.rows, MoveRow{work.owed.data(), dt, c.row.data()});
 }
 

@@ -18,9 +18,9 @@
 
 namespace tribo::TRIBO_BACKEND {
 
-/// Impacts in a step: changes velocities of bodies, what they have not moved yet, and rows, which begin where that leaves
-/// them. With joints, which hold bodies meanwhile, after begin_joints.
-void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, const JointWork& joint_work,
+/// Impacts in a step: changes velocities of bodies, what they have not moved yet, and rows, which begin where that
+/// leaves them. With joints, which hold bodies meanwhile, after bend_joints.
+void meet_impacts(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, JointWork& joint_work,
                   const RigidColors& colors, double gravity, double dt, RigidWork& work, RigidContacts& contacts);
 
 }  // namespace tribo::TRIBO_BACKEND

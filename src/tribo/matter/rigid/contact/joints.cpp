@@ -119,6 +119,7 @@ struct MakeRows {
       r.law = {};
       r.piece = {true, -1, 0};
       r.impulse = dt * force[rows++][j];
+      r.struck = 0;
       return r;
     };
     value[j] = value_before[0][j];
@@ -456,7 +457,7 @@ struct KeepRows {
       force[static_cast<int>(k)][j] = 0;
       if (k >= count[j]) continue;
       const RigidJointRow& r = row[Size{j} * joint_rows + k];
-      force[static_cast<int>(k)][j] = per_second * r.impulse;
+      force[static_cast<int>(k)][j] = per_second * (r.impulse - r.struck);
       (r.turns != 0 ? sum.torque : sum.force) += r.impulse * r.direction;
       const bool wall = !r.piece.given && r.piece.soft == 0;
       if (r.law.most > 0) sum.motor += r.law.motor_part(wall ? r.piece.at : rate_of(body, r), r.impulse);
@@ -467,6 +468,20 @@ struct KeepRows {
       sums[3 + k][j] += sum.torque[k];
     }
     sums[6][j] += sum.motor;
+  }
+};
+
+struct StrikeRow {
+  RigidJointRow* row;
+  const Index* count;
+  bool is_struck;
+  TRIBO_HD void operator()(Index i) const {
+    if (i % joint_rows >= count[i / joint_rows]) return;
+    RigidJointRow& r = row[i];
+    if (is_struck)
+      r.struck = r.impulse - r.before;
+    else
+      r.before = r.impulse;
   }
 };
 
@@ -576,6 +591,11 @@ void bend_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, dou
 
 void solve_joints(Exec& ex, const RigidMesh& mesh, RigidWork& work, JointWork& rows) {
   parallel_for(ex, label, rows.order.components, solver_of(mesh, work, rows, 0, JointTask::solve), 1);
+}
+
+void strike_joints(Exec& ex, const RigidMesh& mesh, bool is_struck, RigidWork& work, JointWork& rows) {
+  solve_joints(ex, mesh, work, rows);
+  parallel_for(ex, label, mesh.joints * joint_rows, StrikeRow{rows.row.data(), rows.count.data(), is_struck});
 }
 
 void shift_joints(Exec& ex, const RigidMesh& mesh, double dt, RigidWork& work, JointWork& rows) {

@@ -37,6 +37,7 @@ struct RigidJointRow {
   JointPiece piece;  ///< of the law, that is being solved with
   double off;        ///< what places alone are to bring back [m], [rad]
   double impulse;
+  double struck;  ///< of that, the answer to impacts: not what holds the next step
   double before, way;  ///< of the sweep before, and where sweeps lead to: see solve.cpp
 };
 
@@ -183,6 +184,11 @@ void bend_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints, dou
 
 /// Impulses with which all joints are as they should be by the velocities that bodies have now.
 void solve_joints(Exec& ex, const RigidMesh& mesh, RigidWork& work, JointWork& rows);
+
+/// For impacts, which joints answer at once: before, with joints as they should be, `is_struck` false; and after, where
+/// there were any. What they then get is kept apart: as a force that goes on, the next step would begin with it, impacts
+/// would answer to that, and a pair of light bodies on a hinge that was struck flew apart in ten steps.
+void strike_joints(Exec& ex, const RigidMesh& mesh, bool is_struck, RigidWork& work, JointWork& rows);
 
 /// The same for places alone: what is off is brought back.
 void shift_joints(Exec& ex, const RigidMesh& mesh, double dt, RigidWork& work, JointWork& rows);

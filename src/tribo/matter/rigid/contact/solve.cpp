@@ -389,8 +389,9 @@ TRIBO_HD void go_on(SweepPace& pace, const SweepChange& change, const SweepsUnti
   pace.since = change.along < 0 ? 0 : pace.since + 1;
   pace.more = pace.since > 1 ? static_cast<double>(pace.since - 1) / (pace.since + 2) : 0.0;
   ++pace.sweep;
-  const bool wanted = change.size > until.enough && change.size > 1e-16 * pace.first &&
-                      (pace.sweep < until.usual || change.size > until.nearly);
+  // Without gravity there is nothing to compare with, and what is nearly enough is none.
+  const bool far = until.nearly > 0 && change.size > max(until.nearly, 1e-9 * pace.first);
+  const bool wanted = change.size > max(until.enough, 1e-16 * pace.first) && (pace.sweep < until.usual || far);
   if (pace.sweep >= until.most || (may_end && !wanted)) pace.done = 1;
 }
 TRIBO_HD void begin_pace(SweepPace& pace) {

@@ -265,8 +265,10 @@ void RigidSystem<Real>::touch(const StepTry& attempt) {
   find_rows(ex_, mesh, rules_, open, open_number_, attempt.dt, state, work, contacts);
   begin_joints(ex_, mesh, joints, model_.gravity, attempt.around.time, attempt.dt, state, work, joint_work);
   color_ties(ex_, mesh, contacts, colors);
-  if (mesh.bounces && contacts.rows > 0)
+  if (mesh.bounces && contacts.rows > 0) {
+    if (mesh.joints > 0) bend_joints(ex_, mesh, joints, attempt.dt, state, work, joint_work);
     meet_impacts(ex_, mesh, joints, joint_work, colors, this->gravity(), attempt.dt, work, contacts);
+  }
   begin_ties(ex_, colors, contacts, work);
 }
 
