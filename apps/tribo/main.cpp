@@ -22,6 +22,7 @@
 #include "progress.h"
 #include "render.h"
 #include "render_command.h"
+#include "rigid.h"
 #include "rods.h"
 #include "scene_flags.h"
 #include "solids.h"
@@ -30,6 +31,7 @@
 #include "tribo/exec/gpu_memory.h"
 #include "tribo/io/file.h"
 #include "tribo/matter/particles/amounts.h"
+#include "tribo/matter/rigid/amounts.h"
 #include "tribo/run/runner.h"
 #include "tribo/scene/format.h"
 #include "tribo/scene/reader.h"
@@ -240,6 +242,10 @@ struct CheckCommand {
     fmt::print("  segments    {}{}\n", counts.segments,
                counts.segments > 0 ? fmt::format(" of {} strands", counts.strands) : "");
     const Amounts& amounts = simulation.amounts();
+    if (const RigidAmounts& rigid = amounts.of<RigidAmounts>(); counts.bodies > 0)
+      fmt::print("  bodies      {} rigid, {:.0f} feelers, about {:.0f} rows of contact where they lie in a heap{}\n",
+                 counts.bodies, rigid.felt, rigid.rows(),
+                 scene.joints.empty() ? "" : fmt::format("; {} joints", scene.joints.size()));
     print_memory(scene, emitted, amounts, options.device == flags.device ? simulation.engine().bytes() : 0);
     const StepReport first = simulation.engine().next_dt(simulation.frame_time(1));
     fmt::print("  first dt    {:.3e} s, limited by {}\n", first.dt, first.limit);
@@ -294,10 +300,10 @@ struct BenchCommand {
   RenderBenchOptions render_options;
   std::vector<double> particles;
   void add_to(CLI::App& app) {
-    app.add_option("names", names, "which benchmarks: mpm, render, rods, solids; mpm when not given")
-        ->check(CLI::IsMember({"mpm", "render", "rods", "solids"}));
+    app.add_option("names", names, "which benchmarks: mpm, render, rigid, rods, solids; mpm when not given")
+        ->check(CLI::IsMember({"mpm", "render", "rigid", "rods", "solids"}));
     app.add_option("--material", options.materials, "only these laws (see tribo list models)");
-    app.add_option("--particles", particles, "how many particles")->check(CLI::Range(1e3, 2e9));
+    app.add_option("--particles", particles, "how many particles; of rigid, bodies")->check(CLI::Range(8.0, 2e9));
     app.add_option("--threads", options.threads, "how many threads; one and all when not given");
     app.add_option("--transfer", options.transfer, "transfer scheme")->check(CLI::IsMember(names_of(transfers())));
     app.add_option("--kernel", options.kernel, "interpolation kernel")->check(CLI::IsMember(names_of(kernels())));
@@ -316,6 +322,7 @@ struct BenchCommand {
     for (const std::string& name : names) {
       if (name == "mpm") bench_mpm(options);
       if (name == "render") bench_render(render_options);
+      if (name == "rigid") bench_rigid(options);
       if (name == "rods") bench_rods(options);
       if (name == "solids") bench_solids(options);
     }

@@ -203,7 +203,7 @@ WALL = ("""// Han 2019, Fig. 1 left: a mannequin breaks through an elastic wall.
   "description": "A mannequin breaks through an elastic wall.",
   "fps": 24,
   "duration": 1.5,
-  "grid": { "dx": 0.05 },
+  "grid": { "dx": 0.06 },
   "time": { "cfl": 0.6 },
   "materials": {
     "skin": { "model": "fixed_corotated", "density": 1000, "youngs_modulus": 1e4, "poisson_ratio": 0.4,
@@ -213,15 +213,15 @@ WALL = ("""// Han 2019, Fig. 1 left: a mannequin breaks through an elastic wall.
   },
   "objects": [
 """, """,
-    { "name": "wall", "type": "particles", "shape": { "box": [0.1, 1.8, 1.4] }, "at": [0.62, 0.9, 0], "material": "wall",
+    { "name": "wall", "type": "particles", "shape": { "box": [0.07, 1.75, 1.1] }, "at": [0.5, 0.875, 0], "material": "wall",
       "sampling": "poisson" }
   ],
   "colliders": [
     { "name": "ground", "shape": { "half_space": [0, 1, 0] }, "friction": 0.5 },
     // What holds the wall at its sides.
     { "name": "frame", "shape": { "difference": { "shapes": [
-        { "shape": { "box": [0.2, 2.2, 1.6] } },
-        { "shape": { "box": [0.4, 2.2, 1.2] }, "at": [0, 0.2, 0] } ] } }, "at": [0.62, 0.9, 0], "boundary": "sticky" }
+        { "shape": { "box": [0.2, 2.2, 1.3] } },
+        { "shape": { "box": [0.4, 2.4, 0.95] } } ] } }, "at": [0.5, 0.9, 0], "boundary": "sticky" }
   ],
   "render": { "width": 720, "height": 540, "camera": { "from": [3.0, 1.6, 3.0], "to": [0.7, 0.85, 0], "fov": 34 } },
   "expect": {

@@ -208,6 +208,18 @@ ContactForces Simulation::contact_forces() {
   return forces;
 }
 
+std::vector<JointReport> Simulation::joints() {
+  const double duration = time() - frame_time(frame_complete_ && frame_ > 0 ? frame_ - 1 : frame_);
+  std::vector<JointReport> joints = engine_->contacts().joints;
+  if (!(duration > 0)) return joints;
+  for (JointReport& joint : joints) {
+    joint.force = joint.force * (1 / duration);
+    joint.torque = joint.torque * (1 / duration);
+    joint.motor /= duration;
+  }
+  return joints;
+}
+
 Container Simulation::checkpoint() {
   Container checkpoint = save_state(*engine_);
   nlohmann::json limits = nlohmann::json::array();

@@ -95,6 +95,8 @@ class Simulation {
   /// Means since the frame before, in the order of the scene; nothing in frame 0. Of objects that are free they come from
   /// their momentum now and as it was measured at that frame.
   ContactForces contact_forces();
+  /// Joints of rigid bodies now, with the means of what they gave since the frame before: none of these in frame 0.
+  std::vector<JointReport> joints();
   /// Hash of everything that evolves: equal hashes mean equal futures.
   std::uint64_t state_hash() { return engine_->state_hash(); }
 

@@ -115,7 +115,7 @@ scene.updateMatrixWorld(true);
 let nearest = Infinity;
 const first = expected[last].get(counts[0].split("=")[0]);
 scene.traverse((node) => {
-  if (!node.isMesh) return;
+  if (!node.isMesh || node.geometry.attributes.position === undefined) return;
   const corner = node.geometry.attributes.position.clone().applyMatrix4(node.matrixWorld);
   for (let i = 0; i < first.length; i += 3) {
     nearest = Math.min(nearest, Math.hypot(...[0, 1, 2].map((k) => corner.array[k] - first[i + k])));

@@ -22,7 +22,14 @@ struct JointWorld {
   Exec ex{1};
   Model model;
   RigidSeed seed;
-  Systems<double, 3> none;
+  /// Others that bodies ask for: empty.
+  struct Others : Systems<double, 3> {
+    Others(Exec& ex, const Model& model) {
+      add<ParticleSystem<double, 3>>(ex, model);
+      add<SolidSystem<double>>(ex, model);
+    }
+  };
+  std::unique_ptr<Others> others;
   std::unique_ptr<RigidSystem<double>> system;
   double time = 0;
 
@@ -85,7 +92,8 @@ struct JointWorld {
   }
 
   void start() {
-    system = std::make_unique<RigidSystem<double>>(ex, model, none);
+    others = std::make_unique<Others>(ex, model);
+    system = std::make_unique<RigidSystem<double>>(ex, model, *others);
     system->load(Seeds(seed));
   }
   void step(double dt) {

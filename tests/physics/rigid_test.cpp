@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scene_text.h"
+#include "rigid_scenes.h"
 
 /// \file
 /// Rigid bodies by themselves, against each other and on colliders, against mechanics.
@@ -14,61 +14,6 @@ namespace tribo::test {
 namespace {
 
 using V = Vec<double, 3>;
-
-std::string text(const V& v) { return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v[0], v[1], v[2]); }
-
-/// A scene of rigid bodies.
-struct Bodies {
-  const char* precision = "double";
-  double fps = 100, dx = 0.05, dt = 1e-3;  ///< [1/s], [m], [s]
-  V gravity{{0, -9.81, 0}};
-  std::string objects, colliders;
-
-  void add(std::string& list, const std::string& one) { list += (list.empty() ? "" : ", ") + ("{" + one + "}"); }
-  void body(const std::string& one) { add(objects, R"("type": "rigid", )" + one); }
-  void collider(const std::string& one) { add(colliders, one); }
-  void floor(double friction, double at = 0) {
-    collider(fmt::format(R"("shape": {{"half_space": [0, 1, 0]}}, "at": [0, {}, 0], "friction": {})", at, friction));
-  }
-  Simulation simulation() const {
-    return simulate(fmt::format(
-        R"({{"tribo": 1, "precision": "{}", "fps": {}, "duration": 1000, "gravity": {}, "grid": {{"dx": {}}},
-             "time": {{"dt_max": {}}}, "objects": [{}], "colliders": [{}]}})",
-        precision, fps, text(gravity), dx, dt, objects, colliders));
-  }
-  /// What bodies rest above whom they touch [m].
-  double rest() const { return 0.02 * dx; }
-};
-
-ObjectSums all(Simulation& simulation) {
-  ObjectSums sum;
-  for (const ObjectSums& one : simulation.measure()) sum.add(one);
-  return sum;
-}
-void advance(Simulation& simulation, int frames) {
-  for (int k = 0; k < frames; ++k) simulation.advance_frame();
-}
-
-/// Of a body at the origin's height: its inertia from sums, and from that its spin.
-V spin(const ObjectSums& s) {
-  const V x = center(s);
-  double moment[3][3], trace = 0;
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) moment[a][b] = s.second_moment(a, b) - s.mass * x[a] * x[b];
-  for (int a = 0; a < 3; ++a) trace += moment[a][a];
-  Mat<double, 3> inertia;
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) inertia(a, b) = (a == b ? trace : 0) - moment[a][b];
-  const V l = s.angular_momentum - cross(x, s.momentum);
-  const double det = determinant(inertia);
-  V w;
-  for (int k = 0; k < 3; ++k) {
-    Mat<double, 3> replaced = inertia;
-    for (int a = 0; a < 3; ++a) replaced(a, k) = l[a];
-    w[k] = determinant(replaced) / det;
-  }
-  return w;
-}
 
 class RigidBodies : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Precisions, RigidBodies, ::testing::Values("float", "double"),

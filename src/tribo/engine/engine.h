@@ -13,6 +13,7 @@
 #include "tribo/io/container.h"
 #include "tribo/io/frame.h"
 #include "tribo/linear/solve_report.h"
+#include "tribo/matter/rigid/joint_report.h"
 #include "tribo/matter/strands/report.h"
 #include "tribo/setup/model.h"
 
@@ -44,6 +45,8 @@ struct EngineCounts {
   std::int64_t strands = 0;
   std::int64_t segments = 0;  ///< of strands
   std::int64_t contacts = 0;  ///< of meshes and strands, in the last step
+  std::int64_t rows = 0;        ///< of contact of rigid bodies, in the last step
+  std::int64_t row_sweeps = 0;  ///< times that such rows were swept over, there and back, since the start
 };
 
 /// Particles that have come or gone since the start.
@@ -56,10 +59,11 @@ struct EngineFlows {
   std::vector<Flow> removed;  ///< by sink
 };
 
-/// Impulses of contact since they were cleared.
+/// Impulses of contact, and of joints, since they were cleared.
 struct EngineContacts {
   std::vector<ContactImpulse> colliders;
   std::vector<ObjectContact> objects;
+  std::vector<JointReport> joints;
 };
 
 /// A simulation on one device, in one precision and dimension.

@@ -182,11 +182,18 @@ EngineContacts Solver<Real, D>::contacts() {
   EngineContacts contacts;
   contacts.objects = contact_sources();
   contacts.colliders.resize(model_.colliders.size());
+  for (const auto& kind : kinds_.all()) kind->report_joints(contacts.joints);
   if (impulses.empty()) return contacts;
   for (std::size_t c = 0; c < contacts.colliders.size(); ++c) contacts.colliders[c] = impulses[c];
   for (std::size_t o = 0; o < contacts.objects.size(); ++o)
     contacts.objects[o].impulse = impulses[contacts.colliders.size() + o];
   return contacts;
+}
+
+template <class Real, int D>
+void Solver<Real, D>::clear_contacts() {
+  contact_sums_.clear(exec_);
+  for (const auto& kind : kinds_.all()) kind->clear_joints();
 }
 
 template <class Real, int D>

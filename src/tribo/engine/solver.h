@@ -22,7 +22,7 @@ class Solver final : public Engine {
   EngineCounts counts() const override;
   EngineFlows flows() const override { return particles_.flows(); }
   EngineContacts contacts() override;
-  void clear_contacts() override { contact_sums_.clear(exec_); }
+  void clear_contacts() override;
   std::uint64_t state_hash() override;
   void visit_state(const ArrayVisitor& visit) override;
   void load(const Container& checkpoint) override;

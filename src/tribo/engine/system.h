@@ -120,6 +120,9 @@ class System {
   virtual double expected_speed() = 0;
   /// Says of its objects how what contact does to them can be known, where that is not by their momentum.
   virtual void contact_sources(std::vector<ObjectContact>&) const {}
+  /// Its joints, with their impulses since `clear_joints`.
+  virtual void report_joints(std::vector<JointReport>&) {}
+  virtual void clear_joints() {}
   /// Adds to the sums of objects.
   virtual void measure(std::vector<ObjectSums>& objects) = 0;
   virtual void show(const EngineOptions& options, Frame& frame) const = 0;

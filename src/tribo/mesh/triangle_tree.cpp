@@ -85,6 +85,12 @@ std::uint32_t TriangleTree::build(std::uint32_t begin, std::uint32_t end) {
   return index;
 }
 
+std::vector<std::size_t> TriangleTree::order() const {
+  std::vector<std::size_t> order;
+  for (const Triangle& triangle : triangles_) order.push_back(triangle.index);
+  return order;
+}
+
 double TriangleTree::squared_distance(const Node& node, const P& p) {
   double sum = 0;
   for (int k = 0; k < 3; ++k) {

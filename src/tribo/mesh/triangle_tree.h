@@ -22,6 +22,14 @@ class TriangleTree {
   /// for far groups of triangles, which act as dipoles (Jacobson 2013, Barill 2018): good to a few percent.
   double winding(const Vec<double, 3>& p) const;
 
+  /// Numbers in the mesh of the triangles, as leaves have them.
+  std::vector<std::size_t> order() const;
+  /// visit(low, high, first, count) for each half of a half, in their order: see Node.
+  template <class Visit>
+  void each_node(const Visit& visit) const {
+    for (const Node& node : nodes_) visit(node.low, node.high, node.first, node.count);
+  }
+
  private:
   struct Found {
     double distance2;

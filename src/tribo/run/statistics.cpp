@@ -66,6 +66,34 @@ Json force_json(const MeanForce& mean) {
   return json;
 }
 
+/// Forces are means since the frame before, and there are none in the first.
+Json joint_json(const JointReport& joint, bool is_first) {
+  Json json = Json::object();
+  const auto add_coordinate = [&](const char* name) {
+    json[name] = joint.value;
+    json["speed"] = joint.speed;
+  };
+  switch (joint.coordinate) {
+    case JointReport::Coordinate::angle:
+      add_coordinate("angle");
+      break;
+    case JointReport::Coordinate::position:
+      add_coordinate("position");
+      break;
+    case JointReport::Coordinate::length:
+      add_coordinate("length");
+      break;
+    case JointReport::Coordinate::none:
+      break;
+  }
+  if (joint.is_spring) json["energy"] = joint.energy;
+  if (is_first) return json;
+  json["force"] = list(joint.force);
+  json["torque"] = list(joint.torque);
+  if (joint.has_motor) json["motor"] = joint.motor;
+  return json;
+}
+
 /// Norm of a number or a list of numbers at a pointer, minus `from` when given.
 double norm_at(const Json& line, const std::string& pointer, const Json* from) {
   const Json::json_pointer at(pointer);
@@ -81,7 +109,8 @@ double norm_at(const Json& line, const std::string& pointer, const Json* from) {
 }
 
 bool is_force(const std::string& pointer) {
-  return pointer.rfind("/colliders/", 0) == 0 || pointer.find("/contact/") != std::string::npos;
+  return pointer.rfind("/colliders/", 0) == 0 || pointer.rfind("/joints/", 0) == 0 ||
+         pointer.find("/contact/") != std::string::npos;
 }
 
 void check_bounds(const Json& rules, const Json& line, std::vector<std::string>& unmet) {
@@ -122,6 +151,11 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
   Json colliders = Json::object();
   for (std::size_t c = 0; c < forces.colliders.size(); ++c)
     colliders[simulation.scene().colliders[c].name] = force_json(forces.colliders[c]);
+  Json joints = Json::object();
+  for (const JointReport& joint : simulation.joints()) {
+    joints[joint.name] = joint_json(joint, simulation.frame() == 0);
+    total.elastic += joint.energy;
+  }
   Json sinks = Json::object();
   for (std::size_t s = 0; s < flows.removed.size(); ++s)
     sinks[simulation.scene().sinks[s].name] = flow_json(flows.removed[s]);
@@ -159,6 +193,7 @@ std::string frame_statistics(Simulation& simulation, double wall_seconds, const 
       {"sinks", sinks},
       {"state_hash", fmt::format("{:016x}", simulation.state_hash())},
   };
+  if (!joints.empty()) line["joints"] = joints;
   if (counts.segments > 0) {
     const StrandReport& strands = progress.strands;
     line["strands"] = {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tribo/matter/rigid/spec.h"
 #include "tribo/matter/solids/spec.h"
 #include "tribo/matter/strands/spec.h"
 
@@ -45,6 +46,7 @@ class Untouched {
     if (first == Touch::particles)
       return "on the particles' grid matter moves together and does not slide; leave the pair out, or use a solid of "
              "method \"hybrid\"";
+    if (first == Touch::rigid) return of_rigid();
     if (first == Touch::mesh && second == Touch::mesh) return of_meshes();
     if (first == Touch::mesh) return of_mesh(second);
     return second == Touch::strands ? of_strands() : of_bulk(other_, one_);
@@ -59,8 +61,20 @@ class Untouched {
     if (boundary != Boundary::separate)
       return fmt::format("collider {} is \"{}\", which knows no coefficient; set its boundary to \"separate\"",
                          name(one_), boundary == Boundary::slip ? "slip" : "sticky");
-    if (second == Touch::mesh && object_of(scene_, other_).as<SolidSpec>()->kinematic)
+    if ((second == Touch::mesh || second == Touch::rigid) && is_driven(other_))
       return fmt::format("{} is kinematic, and colliders do not act on it; leave the pair out", name(other_));
+    return "";
+  }
+  bool is_driven(const Party& party) const {
+    const auto* rigid = object_of(scene_, party).as<RigidSpec>();
+    const auto* solid = object_of(scene_, party).as<SolidSpec>();
+    return (rigid != nullptr && rigid->kinematic) || (solid != nullptr && solid->kinematic);
+  }
+  std::string of_rigid() const {
+    const auto& rigid = *object_of(scene_, one_).as<RigidSpec>();
+    if (one_ == other_ && copies_of(rigid).size() == 1)
+      return fmt::format("{} is one body and does not touch itself; leave the pair out", name(one_));
+    if (is_driven(one_) && is_driven(other_)) return "what follows keyframes goes where it is told; leave the pair out";
     return "";
   }
   std::string of_meshes() const {
@@ -139,7 +153,8 @@ double FrictionTable::usual(const Party& one, const Party& other) const {
 double FrictionTable::with(const Party& one, Touch others) const {
   for (std::size_t o = 0; o < scene_.objects.size(); ++o) {
     const Party other{.index = static_cast<int>(o)};
-    const bool meets = touch_of(scene_, other) == others && (others != Touch::strands || is_bulk(scene_.objects[o]));
+    const bool meets = touch_of(scene_, other) == others &&
+                       (others != Touch::strands || touch_of(scene_, one) == Touch::rigid || is_bulk(scene_.objects[o]));
     if (meets) return between(one, other);
   }
   return own(one);
@@ -161,7 +176,8 @@ bool FrictionTable::names_colliders() const {
 std::vector<Party> FrictionTable::sharing(const Party& one, const Party& other) const {
   const Touch kind = touch_of(scene_, one), met = touch_of(scene_, other);
   const bool bulk = kind == Touch::strands && (met == Touch::particles || met == Touch::mesh);
-  if (kind != Touch::particles && !bulk) return {one};
+  const bool on_rigid = kind == Touch::strands && met == Touch::rigid;
+  if (kind != Touch::particles && !bulk && !on_rigid) return {one};
   std::vector<Party> all;
   for (std::size_t o = 0; o < scene_.objects.size(); ++o) {
     const Party party{.index = static_cast<int>(o)};

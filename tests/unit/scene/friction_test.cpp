@@ -116,5 +116,36 @@ TEST(FrictionTable, NoPairTakesNoMemory) {
   EXPECT_EQ(build_model(scene).colliders[0].friction, 0.7);
 }
 
+/// Rigid bodies: the smaller one counts between two, a collider's own against that, their own against all else; hair of
+/// any kind has the one that its pairs give.
+TEST(FrictionTable, OfRigidBodies) {
+  const auto scene_of = [](const std::string& pairs) {
+    return parse_scene(R"({"tribo": 1, "duration": 1, "grid": {"dx": 0.25}, "friction": [)" + pairs + R"(],
+      "materials": {"jelly": {"model": "neo_hookean", "density": 1000, "youngs_modulus": 1e5, "poisson_ratio": 0.3}},
+      "objects": [
+        {"name": "ball", "type": "rigid", "shape": {"sphere": 1}, "density": 1, "friction": 0.5},
+        {"name": "brick", "type": "rigid", "shape": {"sphere": 1}, "density": 1, "friction": 0.3, "at": [3, 0, 0]},
+        {"name": "cube", "type": "solid", "shape": {"box": [1, 1, 1]}, "material": "jelly", "friction": 0.9, "at": [6, 0, 0]},
+        {"name": "sand", "type": "particles", "shape": {"box": [1, 1, 1]}, "material": "jelly", "at": [9, 0, 0]},
+        {"name": "fur", "type": "hair", "friction": 0.2, "radius": 0.01, "at": [15, 0, 0],
+         "strands": {"tube": {"count": 2, "length": 1, "spacing": 0.1}}}],
+      "colliders": [{"name": "floor", "shape": {"half_space": [0, 1, 0]}, "friction": 0.7, "at": [0, -5, 0]}]})",
+                       "test.json");
+  };
+  const Scene plain = scene_of("");
+  EXPECT_EQ(between(plain, "ball", "brick"), 0.3);
+  EXPECT_EQ(between(plain, "ball", "floor"), 0.7);
+  for (const char* other : {"cube", "sand", "fur"}) EXPECT_EQ(between(plain, "ball", other), 0.5) << other;
+  const Scene paired = scene_of(pair("ball", "brick", 0.125) + "," + pair("floor", "ball", 0.25) + "," +
+                                pair("fur", "ball", 0.375) + "," + pair("ball", "sand", 0.625));
+  EXPECT_EQ(between(paired, "ball", "brick"), 0.125);
+  EXPECT_EQ(between(paired, "ball", "floor"), 0.25);
+  EXPECT_EQ(between(paired, "brick", "floor"), 0.7);
+  const FrictionTable table(paired);
+  EXPECT_EQ(table.with_strands(party(paired, "ball")), 0.375);
+  EXPECT_EQ(table.with_particles(party(paired, "ball")), 0.625);
+  EXPECT_EQ(table.with_strands(party(paired, "brick")), 0.3);
+}
+
 }  // namespace
 }  // namespace tribo

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 namespace tribo {
 
 /// What memory of rigid bodies goes by.
@@ -7,7 +9,11 @@ struct RigidAmounts {
   double bodies = 0;   ///< of objects and colliders
   double feelers = 0;  ///< of all forms
   double felt = 0;     ///< of all bodies: what may touch
+  double edges = 0;    ///< of them those not within flat faces, which contacts begin with
   double vertices = 0;  ///< of the surfaces of all forms
+
+  /// Rows of contact in a heap: measured are 3 for each ball, 4 to 6 for others, and up to 10 where flat faces meet.
+  double rows() const { return std::min(4 * edges, 6 * bodies); }
 };
 
 }  // namespace tribo

@@ -32,11 +32,10 @@ constexpr int around_face = 24;
 /// would be too many.
 std::vector<RigidSample> limited_feelers(const SurfaceMesh& mesh, double spacing,
                                          const std::function<bool(const Vec3&)>& counts) {
-  constexpr std::size_t most = 20000;
   const double size = size_of(mesh), edges = std::max(spacing, size / most_along);
   for (double gentle = 0.5 * edges;; gentle *= 1.5) {
     std::vector<RigidSample> samples = surface_feelers(mesh, edges, gentle, counts);
-    if (samples.size() <= most || gentle > size) return samples;
+    if (samples.size() <= most_feelers || gentle > size) return samples;
   }
 }
 
@@ -208,23 +207,9 @@ class CompoundFeelers {
     return part;
   }
 
-  /// Calls visit(center, radius) for balls that stand for a feeler.
-  template <class Visit>
-  static void each_ball(const RigidSample& sample, const Visit& visit) {
-    if (sample.feeler != Feeler::ring) return visit(sample.x, sample.radius);
-    int least = std::abs(sample.n[1]) < std::abs(sample.n[0]) ? 1 : 0;
-    if (std::abs(sample.n[2]) < std::abs(sample.n[least])) least = 2;
-    const Vec3 u = length_and_direction(cross(sample.n, axis_direction<double, 3>(least, false))).normal;
-    const Vec3 v = cross(sample.n, u);
-    constexpr int around = 24;
-    for (int i = 0; i < around; ++i) {
-      const double angle = 2 * std::numbers::pi * i / around;
-      visit(sample.x + sample.ring * (std::cos(angle) * u + std::sin(angle) * v), sample.radius);
-    }
-  }
   static bool all(const RigidSample& sample, const std::function<bool(const Vec3&, double)>& is) {
     bool result = true;
-    each_ball(sample, [&](const Vec3& center, double radius) { result = result && is(center, radius); });
+    each_ball_of(sample, [&](const Vec3& center, double radius) { result = result && is(center, radius); });
     return result;
   }
 

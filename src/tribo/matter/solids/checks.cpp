@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "tribo/matter/rigid/spec.h"
 #include "tribo/matter/solids/expected_tets.h"
 #include "tribo/matter/solids/spec.h"
 #include "tribo/scene/json_document.h"
+#include "tribo/scene/suggest.h"
 
 namespace tribo {
 namespace {
@@ -114,6 +116,39 @@ class SolidCheck {
 };
 
 }  // namespace
+
+void check_pins(const Scene& scene, const SolidSpec& solid, const std::string& pointer, Findings& findings) {
+  for (std::size_t p = 0; p < solid.pins.size(); ++p) {
+    const std::string& name = solid.pins[p].body;
+    const std::string key = fmt::format("{}/pins/{}/body", pointer, p);
+    if (name.empty() || !findings.clean(key)) continue;
+    if (solid.updated_lagrangian) {
+      findings.add(key, "vertices that are particles go with no body; use method \"hybrid\", or `motion`");
+      continue;
+    }
+    std::vector<std::string> known;
+    const RigidSpec* found = nullptr;
+    for (const ObjectSpec& object : scene.objects)
+      if (const auto* rigid = object.as<RigidSpec>()) {
+        known.push_back(object.name);
+        if (object.name == name) found = rigid;
+      }
+    if (found == nullptr) {
+      std::string hint = did_you_mean(name, known);
+      if (hint.empty()) hint = known.empty() ? "; the scene has none" : "; there are " + quoted_list(known);
+      findings.add(key, fmt::format("no rigid object is called \"{}\"{}", name, hint));
+    } else if (copies_of(*found).size() > 1) {
+      findings.add(
+          key, fmt::format("\"{}\" is several bodies, and vertices go with one; give it an object of its own", name));
+    } else if (scene.time.implicit && !found->kinematic) {
+      // The solve holds no vertex that others move, and with what it leaves of forces there a body would not be held.
+      findings.add(key,
+                   fmt::format("implicit steps do not let \"{}\" bear what pins pull; use integrator \"symplectic\", "
+                               "or give the body `motion`",
+                               name));
+    }
+  }
+}
 
 void check_solid(const Scene& scene, const ObjectSpec& object, const std::string& pointer, Findings& findings) {
   SolidCheck check(scene, object, pointer, findings);

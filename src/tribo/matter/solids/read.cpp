@@ -51,6 +51,11 @@ void read_pins(ParamReader& in, SolidSpec& solid) {
         "keyframes of a frame that carries the vertices along: they keep their places in it as of time 0; by "
         "default they stay",
         keys);
+    pin.body = entry.text(
+        "body", "name of a rigid object that carries the vertices along, and bears what they pull; instead of `motion`",
+        "");
+    if (!pin.body.empty() && !keys.empty())
+      entry.complain("motion", "contradicts `body`, with which the vertices go; remove one of the two");
     if (in_order && !keys.empty()) pin.motion = Motion(std::move(keys));
     solid.pins.push_back(std::move(pin));
   });

@@ -34,6 +34,7 @@ void SolidRoom::check(const Scene& scene, const ObjectSpec& object, const std::s
     check_filled(scene, object, pointer + "/shape", findings,
                  solid != nullptr && !given_tets(object.shape) ? &solid->element_size : nullptr);
   if (solid == nullptr) return;
+  check_pins(scene, *solid, pointer, findings);
   if (sized && findings.clean(pointer + "/shape")) check_solid(scene, object, pointer, findings);
   if (scene.time.implicit && !solid->updated_lagrangian && solid->grid_damping)
     findings.add(pointer + "/grid_damping",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tribo/core/errors.h"
+#include "tribo/matter/rigid/spec.h"
 #include "tribo/matter/solids/contact_samples.h"
 #include "tribo/matter/solids/spec.h"
 #include "tribo/matter/solids/tets.h"
@@ -223,20 +224,32 @@ class SolidSampler {
     if (solid.kinematic) {
       for (std::size_t i = begin; i < end; ++i) follow(i, solid.motion);
       seed_.drives.push_back(solid.motion);
+      seed_.drive_object.push_back(-1);
       return;
     }
     for (std::size_t p = 0; p < solid.pins.size(); ++p) {
+      const int carrier = carrier_of(solid.pins[p]);
+      // One that moves by itself takes the vertices along as it comes to be (RigidSystem::load).
+      const Motion& motion = carrier >= 0 ? object(carrier).as<RigidSpec>()->motion : solid.pins[p].motion;
       std::int64_t held = 0;
       for (std::size_t i = begin; i < end; ++i) {
         if (seed_.drive[i] >= 0 || !is_inside(solid.pins[p], seed_.rest[i])) continue;
-        follow(i, solid.pins[p].motion);
+        follow(i, motion);
         ++held;
       }
-      seed_.drives.push_back(solid.pins[p].motion);
+      seed_.drives.push_back(motion);
+      seed_.drive_object.push_back(carrier);
       if (held == 0)
         complain(o, "/pins/" + std::to_string(p),
                  "holds no vertex of object '" + object(o).name + "'; its region must reach into the shape");
     }
+  }
+
+  /// The rigid object that a pin is on, or -1.
+  int carrier_of(const PinSpec& pin) const {
+    for (std::size_t o = 0; o < scene_.objects.size() && !pin.body.empty(); ++o)
+      if (scene_.objects[o].name == pin.body) return static_cast<int>(o);
+    return -1;
   }
 
   void set_friction() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tribo/scene/scene.h"
@@ -12,6 +13,7 @@ struct PinSpec {
   Shape<double> region;
   Keyframe placement;  ///< of the region (its time is unused)
   Motion motion;       ///< vertices that begin in the region follow it; one key: they stay
+  std::string body;    ///< the rigid object that they go with instead; empty: none
 };
 
 /// How a mesh begins, to see it recover.

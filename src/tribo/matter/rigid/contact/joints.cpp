@@ -449,9 +449,9 @@ struct KeepRows {
   double per_second;
   FieldView<double, joint_rows> force;
   FieldView<double, 1> kept_value;
-  JointSums* sums;
+  FieldView<double, 7> sums;
   TRIBO_HD void operator()(Index j) const {
-    JointSums& sum = sums[j];
+    JointSums sum{Vec3d::zero(), Vec3d::zero(), 0};
     for (Index k = 0; k < joint_rows; ++k) {
       force[static_cast<int>(k)][j] = 0;
       if (k >= count[j]) continue;
@@ -462,6 +462,11 @@ struct KeepRows {
       if (r.law.most > 0) sum.motor += r.law.motor_part(wall ? r.piece.at : rate_of(body, r), r.impulse);
     }
     kept_value[0][j] = value[j];
+    for (int k = 0; k < 3; ++k) {
+      sums[k][j] += sum.force[k];
+      sums[3 + k][j] += sum.torque[k];
+    }
+    sums[6][j] += sum.motor;
   }
 };
 
@@ -544,8 +549,7 @@ void load_joints(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidJoints& 
   const std::vector<double> none(seed.joints.size(), 0);
   for (auto& column : state.joint_force.c) copy_to_device(ex, none.data(), column, state.joints);
   copy_to_device(ex, none.data(), state.joint_value.c[0], state.joints);
-  const std::vector<JointSums> nothing(seed.joints.size(), JointSums{Vec3d::zero(), Vec3d::zero(), 0});
-  copy_to_device(ex, nothing.data(), work.sums, mesh.joints);
+  clear_joint_sums(ex, mesh, work);
   work.row.resize_discard(Size{mesh.joints} * joint_rows);
   work.value.resize_discard(mesh.joints);
   work.present.resize_discard(mesh.joints);
@@ -582,7 +586,7 @@ void keep_joint_forces(Exec& ex, const RigidMesh& mesh, const RigidJoints& joint
                        const RigidWork& work, RigidState& state) {
   parallel_for(ex, label, mesh.joints,
                KeepRows{joints.view(), rows.row.data(), work.body.data(), rows.count.data(), rows.value.data(), 1 / dt,
-                        view(state.joint_force), view(state.joint_value), rows.sums.data()});
+                        view(state.joint_force), view(state.joint_value), view(rows.sums)});
   rows.time += dt;
 }
 
@@ -598,11 +602,29 @@ std::vector<JointPresent> present_joints(Exec& ex, const RigidMesh& mesh, const 
   return present;
 }
 
+std::vector<JointSums> joint_sums(Exec& ex, const RigidMesh& mesh, const JointWork& rows) {
+  const auto count = static_cast<std::size_t>(mesh.joints);
+  std::vector<double> column[7];
+  for (int k = 0; k < 7; ++k) {
+    column[k].resize(count);
+    copy_to_host(ex, rows.sums.c[k], column[k].data(), mesh.joints);
+  }
+  std::vector<JointSums> sums(count);
+  for (std::size_t j = 0; j < count; ++j)
+    sums[j] = {
+        {{column[0][j], column[1][j], column[2][j]}}, {{column[3][j], column[4][j], column[5][j]}}, column[6][j]};
+  return sums;
+}
+
+void clear_joint_sums(Exec& ex, const RigidMesh& mesh, JointWork& rows) {
+  const std::vector<double> nothing(static_cast<std::size_t>(mesh.joints), 0);
+  for (Array<double>& column : rows.sums.c) copy_to_device(ex, nothing.data(), column, mesh.joints);
+  rows.time = 0;
+}
+
 std::vector<JointSums> take_joint_sums(Exec& ex, const RigidMesh& mesh, JointWork& rows) {
-  std::vector<JointSums> sums(static_cast<std::size_t>(mesh.joints));
-  copy_to_host(ex, rows.sums, sums.data(), mesh.joints);
-  const std::vector<JointSums> nothing(sums.size(), JointSums{Vec3d::zero(), Vec3d::zero(), 0});
-  copy_to_device(ex, nothing.data(), rows.sums, mesh.joints);
+  std::vector<JointSums> sums = joint_sums(ex, mesh, rows);
+  clear_joint_sums(ex, mesh, rows);
   return sums;
 }
 

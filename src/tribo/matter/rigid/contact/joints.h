@@ -8,7 +8,6 @@
 
 #include "tribo/matter/rigid/contact/joint_law.h"
 #include "tribo/matter/rigid/contact/joint_order.h"
-#include "tribo/matter/rigid/joint_report.h"
 #include "tribo/matter/rigid/stages/rigid.h"
 
 /// \file
@@ -142,7 +141,7 @@ class RigidJointsOf<std::variant<J...>> {
 };
 using RigidJoints = RigidJointsOf<Joint<double>>;
 
-/// What joints did, summed since it was last taken.
+/// What joints did, summed since sums were cleared.
 struct JointSums {
   Vec3d force;   ///< on b [N s]
   Vec3d torque;  ///< on b about its place there, beside that force [N m s]
@@ -160,7 +159,7 @@ struct JointWork {
   Array<Index> count;        ///< of each
   Array<double> value;       ///< of the free coordinate [m], [rad]
   JointOrder order;
-  Array<JointSums> sums;
+  Field<double, 7> sums;  ///< JointSums
   Array<JointPresent> present;
   double time = 0;  ///< that sums are of [s]
 
@@ -196,7 +195,10 @@ void keep_joint_forces(Exec& ex, const RigidMesh& mesh, const RigidJoints& joint
 std::vector<JointPresent> present_joints(Exec& ex, const RigidMesh& mesh, const RigidJoints& joints,
                                          const RigidState& state, JointWork& rows);
 
-/// What they did since this was last asked.
+/// What they did since sums were cleared.
+std::vector<JointSums> joint_sums(Exec& ex, const RigidMesh& mesh, const JointWork& rows);
+void clear_joint_sums(Exec& ex, const RigidMesh& mesh, JointWork& rows);
+/// The same, and clears them.
 std::vector<JointSums> take_joint_sums(Exec& ex, const RigidMesh& mesh, JointWork& rows);
 
 }  // namespace tribo::TRIBO_BACKEND

@@ -4,6 +4,8 @@
 
 #include "tribo/exec/key_bits.h"
 #include "tribo/exec/list_marked.h"
+#include "tribo/exec/packs.h"
+#include "tribo/math/lane_bits.h"
 
 namespace tribo::TRIBO_BACKEND {
 namespace {
@@ -22,12 +24,12 @@ constexpr double same_way = 0.95;
 
 struct RowFeelers {
   FieldView<const double, 3> x, n;
-  const double *radius, *ring, *facing;
+  const double *radius, *ring, *facing, *extent, *ball_extent;
   const Index* kind;
 };
 RowFeelers row_feelers_of(const RigidMesh& mesh) {
-  return {view(mesh.sample_x),     view(mesh.sample_n),       mesh.sample_radius.data(),
-          mesh.sample_ring.data(), mesh.sample_facing.data(), mesh.sample_feeler.data()};
+  return {view(mesh.sample_x),       view(mesh.sample_n),       mesh.sample_radius.data(), mesh.sample_ring.data(),
+          mesh.sample_facing.data(), mesh.sample_extent.data(), mesh.sample_ball.data(),   mesh.sample_feeler.data()};
 }
 
 /// How far a surface may come in a step, beside what is certain: what others may add to its velocity.
@@ -99,19 +101,11 @@ struct KeyPair {
 struct MakePair {
   const std::uint64_t* key;
   std::uint64_t count;
-  const PlacedBody* body;
-  const Index *sample_begin, *sample_end;
   RigidPair* pair;
-  Index* entries;
-  Index pairs;
   TRIBO_HD void operator()(Index k) const {
-    entries[k] = 0;
-    if (k == pairs) return;
     const Index a = static_cast<Index>(key[k] / (count + 1)), b = static_cast<Index>(key[k] % (count + 1)) - 1;
     pair[k] = {a, b, 0, 0};
-    entries[k] = feelers(a) + (b >= 0 ? feelers(b) : 0);
   }
-  TRIBO_HD Index feelers(Index i) const { return sample_end[body[i].form] - sample_begin[body[i].form]; }
 };
 
 /// The feelers of one body of a pair.
@@ -121,66 +115,129 @@ struct PairSide {
   Index first, count;             ///< samples
   Index number;                   ///< of the first, in the pair
 };
-struct PairSides {
-  const RigidPair* pair;
-  const Index* start;  ///< of a pair's feelers among those of all
-  const PlacedBody* body;
-  const Index *sample_begin, *sample_end;
+/// Places that members of a team have in a list, one after the other.
+struct TeamPlaces {
+  Index part[Team::size];
 
-  /// visit(side, sample, its number in the pair) for what a member of a team has to do.
-  template <class Visit>
-  TRIBO_HD void each(const Team& team, Index p, const Visit& visit) const {
-    const RigidPair& two = pair[p];
-    const PlacedBody *const a = body + two.a, *const b = two.b >= 0 ? body + two.b : nullptr;
-    const Index of_a = sample_end[a->form] - sample_begin[a->form];
-    const PairSide first{a, b, false, sample_begin[a->form], of_a, 0};
-    for (Index i = team.rank(); i < of_a; i += Team::size) visit(first, first.first + i, i);
-    if (b == nullptr) return;
-    const Index of_b = sample_end[b->form] - sample_begin[b->form];
-    const PairSide second{b, a, true, sample_begin[b->form], of_b, of_a};
-    for (Index i = team.rank(); i < of_b; i += Team::size) visit(second, second.first + i, of_a + i);
+  /// Of the own items, where there are `before`; all of the team ask. Adds their number to that.
+  TRIBO_HD Index place(const Team& team, Index own, Index& before) {
+    if constexpr (Team::size == 1) {
+      before += own;
+      return before - own;
+    } else {
+      team.barrier();
+      part[team.rank()] = own;
+      team.barrier();
+      Index at = before;
+      for (int k = 0; k < Team::size; ++k) {
+        if (k < team.rank()) at += part[k];
+        before += part[k];
+      }
+      return at;
+    }
   }
 };
 
-/// Feels for what is near, by bounds alone: how many touches there may be.
-struct CountTouchSlots {
-  PairSides sides;
+/// Feelers of a pair that are near, by bounds alone.
+struct NearFeelers {
+  const RigidPair* pair;
+  const PlacedBody* body;
+  const Index *sample_begin, *sample_end;
   RowFeelers feelers;
   FieldView<const double, 3> low, high;
   const Index* round;
   const double* radius;
   Colliders<double, 3>::View open;
   RowReach reach;
+
+  /// visit(side, sample, its number in the pair, place of its touches) for what a member of a team has to do, each with
+  /// `each` places. Returns how many there are.
+  template <class Visit>
+  TRIBO_HD Index each(const Team& team, Index p, TeamPlaces& places, const Visit& visit) const {
+    const RigidPair& two = pair[p];
+    const PlacedBody *const a = body + two.a, *const b = two.b >= 0 ? body + two.b : nullptr;
+    const Index of_a = sample_end[a->form] - sample_begin[a->form];
+    double fastest = fastest_of(*a, radius[a->form]);
+    if (b != nullptr) fastest += fastest_of(*b, radius[b->form]);
+    const double way = reach.of(fastest);
+    Index found = 0;
+    each_of({a, b, false, sample_begin[a->form], of_a, 0}, way, team, places, visit, found);
+    if (b == nullptr) return found;
+    const Index of_b = sample_end[b->form] - sample_begin[b->form];
+    each_of({b, a, true, sample_begin[b->form], of_b, of_a}, way, team, places, visit, found);
+    return found;
+  }
+
+ private:
+  using T = ParticlePack<double>;
+
+  template <class Visit>
+  TRIBO_HD void each_of(const PairSide& side, double way, const Team& team, TeamPlaces& places, const Visit& visit,
+                        Index& found) const {
+    constexpr Index W = pack_width<double>;
+    const Index touches = side.other == nullptr ? walls_each : 1;
+    Mat<double, 3> turn = side.own->rotation;
+    Vec3d at = side.own->x;
+    if (side.other != nullptr) {
+      turn = transpose(side.other->rotation) * turn;
+      at = transpose(side.other->rotation) * (at - side.other->x);
+    }
+    for (Index k = 0; k < side.count; k += W * Team::size) {
+      const Index begin = k + W * team.rank(), many = min(W, side.count - begin);
+      unsigned near = 0;
+      if (many > 0)
+        near = side.other == nullptr ? near_colliders(side, begin, many, way)
+                                     : near_body(side, begin, many, way, turn, at);
+      Index place = places.place(team, touches * count_bits(near), found);
+      for (Index l = 0; near != 0; ++l, near >>= 1) {
+        if ((near & 1) == 0) continue;
+        visit(side, side.first + begin + l, side.number + begin + l, place);
+        place += touches;
+      }
+    }
+  }
+  TRIBO_HD static Index count_bits(unsigned bits) {
+    Index count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+  }
+  TRIBO_HD unsigned near_body(const PairSide& side, Index begin, Index many, double way, const Mat<double, 3>& turn,
+                              const Vec3d& at) const {
+    const Index form = side.other->form, first = side.first + begin;
+    T x[3];
+    for (int k = 0; k < 3; ++k) x[k] = load_pack<double>(feelers.x[k] + first, many);
+    const double* const extent = round[form] != 0 ? feelers.ball_extent : feelers.extent;
+    const T more = load_pack<double>(extent + first, many) + T(way);
+    T outside(-1e300);
+    for (int k = 0; k < 3; ++k) {
+      const T local = fma(T(turn(k, 0)), x[0], fma(T(turn(k, 1)), x[1], fma(T(turn(k, 2)), x[2], T(at[k]))));
+      outside = max(outside, max(T(low[k][form]) - local, local - T(high[k][form])));
+    }
+    return lane_bits(outside <= more) & ((1u << many) - 1);
+  }
+  TRIBO_HD unsigned near_colliders(const PairSide& side, Index begin, Index many, double way) const {
+    unsigned near = 0;
+    for (Index l = 0; l < many; ++l) {
+      const Index sample = side.first + begin + l;
+      const double extent = feelers.extent[sample];
+      if (!(extent >= 0)) continue;
+      const Vec3d at = side.own->x + side.own->rotation * vector_at(feelers.x, sample);
+      if (open.meets(at, extent + way)) near |= 1u << l;
+    }
+    return near;
+  }
+};
+
+struct CountTouchSlots {
+  NearFeelers near;
   Index pairs;
   Index* slots;
-  struct Scratch {};
-  TRIBO_HD void operator()(const Team& team, Index p, Scratch&) const {
-    Index* const to = slots + sides.start[p];
-    if (p + 1 == pairs && team.rank() == 0) slots[sides.start[pairs]] = 0;
-    const RigidPair& two = sides.pair[p];
-    const PlacedBody& a = sides.body[two.a];
-    double fastest = fastest_of(a, radius[a.form]);
-    if (two.b >= 0) fastest += fastest_of(sides.body[two.b], radius[sides.body[two.b].form]);
-    const double way = reach.of(fastest);
-    sides.each(team, p, [&](const PairSide& side, Index sample, Index number) {
-      to[number] = 0;
-      const auto kind = static_cast<Feeler>(feelers.kind[sample]);
-      // Flat faces that touch have corners or edges there, and all else has feelers of its own.
-      if (kind == Feeler::face) return;
-      const Vec3d at = side.own->x + side.own->rotation * vector_at(feelers.x, sample);
-      const double more = feelers.radius[sample] + feelers.ring[sample] + way;
-      if (side.other == nullptr) {
-        if (open.meets(at, more)) to[number] = walls_each;
-        return;
-      }
-      const Index form = side.other->form;
-      if (round[form] != 0 && kind != Feeler::ball) return;
-      const Vec3d local = transpose(side.other->rotation) * (at - side.other->x);
-      bool is_near = true;
-      for (int k = 0; k < 3; ++k)
-        is_near = is_near && local[k] >= low[k][form] - more && local[k] <= high[k][form] + more;
-      to[number] = is_near ? 1 : 0;
-    });
+  using Scratch = TeamPlaces;
+  TRIBO_HD void operator()(const Team& team, Index p, Scratch& scratch) const {
+    const Index count = near.each(team, p, scratch, [](const PairSide&, Index, Index, Index) {});
+    if (team.rank() != 0) return;
+    slots[p] = count;
+    if (p + 1 == pairs) slots[pairs] = 0;
   }
 };
 
@@ -205,40 +262,25 @@ struct KeptForces {
   FieldView<const Index, 4> kept;
   Index count;
 
-  /// Of two, by a feeler, with a collider or none: its place in the list, or -1. Walls of a corner come and go: that of
-  /// the same collider counts.
-  TRIBO_HD Index find(Index a, Index b, Index number, Index collider) const {
-    const Index first = number * walls_each;
-    Index low = 0, high = count;
-    while (low < high) {
-      const Index middle = low + (high - low) / 2;
-      if (before(middle, a, b, first))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    for (; low < count && before(low, a, b, first + walls_each); ++low)
-      if (kept[3][low] == collider) return low;
-    return -1;
-  }
   /// The first of two.
   TRIBO_HD Index first_of(Index a, Index b) const {
     Index low = 0, high = count;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
-      if (before(middle, a, b, 0))
+      if (kept[0][middle] < a || (kept[0][middle] == a && kept[1][middle] < b))
         low = middle + 1;
       else
         high = middle;
     }
     return low;
   }
-
- private:
-  TRIBO_HD bool before(Index k, Index a, Index b, Index feature) const {
-    if (kept[0][k] != a) return kept[0][k] < a;
-    if (kept[1][k] != b) return kept[1][k] < b;
-    return kept[2][k] < feature;
+  TRIBO_HD bool is_of(Index k, Index a, Index b) const { return k < count && kept[0][k] == a && kept[1][k] == b; }
+  /// Of two, the first of whom is given, by a feeler, with a collider or none: its place in the list, or -1. Walls of a
+  /// corner come and go: that of the same collider counts.
+  TRIBO_HD Index find(Index first, Index a, Index b, Index number, Index collider) const {
+    for (Index k = first; is_of(k, a, b); ++k)
+      if (kept[2][k] / walls_each == number && kept[3][k] == collider) return k;
+    return -1;
   }
 };
 
@@ -246,45 +288,48 @@ struct KeptForces {
 constexpr double lies_on = 0.9998;
 
 struct FindTouches {
-  PairSides sides;
-  RowFeelers feelers;
+  NearFeelers near;
   RigidView bodies;
   const double* thickness;
-  Colliders<double, 3>::View open;
   const Index* open_number;
-  RowReach reach;
-  const double* radius;
   KeptForces kept;
-  const Index* slot_start;
-  const Index* slots;
+  const Index* start;
   RigidTouch* touch;
-  Index* touch_feature;
+  Index *touch_feature, *kept_first;
 
-  struct Scratch {};
-  TRIBO_HD void operator()(const Team& team, Index p, Scratch&) const {
-    const RigidPair& two = sides.pair[p];
-    sides.each(team, p, [&](const PairSide& one, Index sample, Index number) {
-      const Index e = sides.start[p] + number;
-      if (slots[e] == 0) return;
+  using Scratch = TeamPlaces;
+  TRIBO_HD void operator()(const Team& team, Index p, Scratch& scratch) const {
+    const RigidPair& two = near.pair[p];
+    const Index begin = start[p];
+    if (start[p + 1] == begin) return;
+    const RowFeelers& feelers = near.feelers;
+    const Index held = kept.first_of(two.a, two.b);
+    if (team.rank() == 0) kept_first[p] = held;
+    const Index slots = start[p + 1] - begin;
+    // A compiler may round bounds otherwise than where they were counted.
+    const Index found = near.each(team, p, scratch, [&](const PairSide& one, Index sample, Index number, Index place) {
       const PlacedBody& own = *one.own;
       const auto kind = static_cast<Feeler>(feelers.kind[sample]);
       const Vec3d n_own = own.rotation * vector_at(feelers.n, sample);
       const DeepestOf deepest{own.x + own.rotation * vector_at(feelers.x, sample), n_own, feelers.radius[sample],
                               feelers.ring[sample], kind == Feeler::ring};
       const Side side{kind, n_own, feelers.facing[sample]};
-      RigidTouch* const to = touch + slot_start[e];
-      Index* const feature = touch_feature + slot_start[e];
-      for (Index k = 0; k < slots[e]; ++k) {
+      const Index touches = one.other == nullptr ? walls_each : 1;
+      if (place + touches > slots) return;
+      RigidTouch* const to = touch + begin + place;
+      for (Index k = 0; k < touches; ++k) {
         to[k].collider = -2;
-        feature[k] = number * walls_each + k;
+        touch_feature[begin + place + k] = number * walls_each + k;
       }
       if (one.other == nullptr)
         feel_open(own, deepest, side, to);
       else
         feel_body(own, *one.other, one.second, deepest, side, *to);
-      for (Index k = 0; k < slots[e]; ++k)
-        to[k].kept = to[k].collider == -2 ? -1 : kept.find(two.a, two.b, number, to[k].collider);
+      for (Index k = 0; k < touches; ++k)
+        if (to[k].collider != -2) to[k].kept = kept.find(held, two.a, two.b, number, to[k].collider);
     });
+    if (team.rank() == 0)
+      for (Index k = found; k < slots; ++k) touch[begin + k].collider = -2;
   }
 
   /// What a feeler is about.
@@ -312,7 +357,7 @@ struct FindTouches {
     const double gap = surface.distance - deepest.radius;
     const Vec3d skin = at - deepest.radius * surface.normal;
     const double speed = sqrt(squared_norm(own.velocity_at(skin) - other.velocity_at(skin)));
-    if (!(gap < reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
+    if (!(gap < near.reach.of(speed)) || gap < -0.75 * thickness[other.form]) return;
     const Vec3d middle = skin - (0.5 * gap) * surface.normal;
     to = {second ? -surface.normal : surface.normal, middle, gap, Vec3d::zero(), -1, 0, 0, -1};
   }
@@ -322,7 +367,7 @@ struct FindTouches {
   /// side that it came through is nearer.
   TRIBO_HD bool came_through(const PlacedBody& other, const Side& side, const Vec3d& at, RigidSurface& surface) const {
     if (!(surface.distance < 0) || side.kind != Feeler::corner) return false;
-    double back = max(-2 * surface.distance, reach.rest);
+    double back = max(-2 * surface.distance, near.reach.rest);
     for (int k = 0; k < 4; ++k, back *= 2) {
       const RigidSurface seen = bodies.shapes.nearest(other, at - back * side.n);
       if (!side.minds(seen.normal)) continue;
@@ -334,26 +379,26 @@ struct FindTouches {
   }
 
   TRIBO_HD void feel_open(const PlacedBody& own, const DeepestOf& deepest, const Side& side, RigidTouch* to) const {
-    const double ahead = reach.of(fastest_of(own, radius[own.form]));
+    const double ahead = near.reach.of(fastest_of(own, near.radius[own.form]));
     Index found = 0;
     const auto add = [&](const Vec3d& at, const Contact<double, 3>& contact) {
       if (found == walls_each || !side.minds(contact.normal)) return;
       const double gap = contact.distance - deepest.radius;
       const Vec3d skin = at - deepest.radius * contact.normal;
-      if (!(gap < reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
+      if (!(gap < near.reach.of(sqrt(squared_norm(own.velocity_at(skin) - contact.velocity))))) return;
       to[found++] = {
           contact.normal,   skin - (0.5 * gap) * contact.normal,  gap, contact.velocity, open_number[contact.collider],
           contact.friction, static_cast<Index>(contact.boundary), -1};
     };
     if (!deepest.is_ring) {
-      open.each_contact(deepest.center, ahead + deepest.radius,
-                        [&](const Contact<double, 3>& contact) { add(deepest.center, contact); });
+      near.open.each_contact(deepest.center, ahead + deepest.radius,
+                             [&](const Contact<double, 3>& contact) { add(deepest.center, contact); });
       return;
     }
-    open.each_contact(deepest.center, ahead + deepest.radius + deepest.ring, [&](const Contact<double, 3>& far) {
+    near.open.each_contact(deepest.center, ahead + deepest.radius + deepest.ring, [&](const Contact<double, 3>& far) {
       Vec3d at;
       if (!deepest(far.normal, at)) return;
-      open.each_contact(at, ahead + deepest.radius, [&](const Contact<double, 3>& contact) {
+      near.open.each_contact(at, ahead + deepest.radius, [&](const Contact<double, 3>& contact) {
         if (contact.collider == far.collider && dot(contact.normal, far.normal) > same_way) add(at, contact);
       });
     });
@@ -365,7 +410,7 @@ struct FindTouches {
 /// between them and stacks never come to rest.
 struct ChooseTouches {
   const RigidPair* pair;
-  const Index *entry_start, *slot_start;
+  const Index* touch_start;
   const RigidTouch* touch;
   const PlacedBody* body;
   const double* radius;
@@ -376,7 +421,7 @@ struct ChooseTouches {
   TRIBO_HD void operator()(Index p) const {
     count[p] = 0;
     if (p == pairs) return;
-    const Index begin = slot_start[entry_start[p]], end = slot_start[entry_start[p + 1]];
+    const Index begin = touch_start[p], end = touch_start[p + 1];
     Index* const list = found + begin;  // what has found anything
     Index listed = 0;
     for (Index k = begin; k < end; ++k) {
@@ -461,9 +506,9 @@ struct PlaceRows {
 
 struct MakeContactRows {
   const RigidPair* pair;
-  const Index *entry_start, *slot_start;
+  const Index* touch_start;
   const RigidTouch* touch;
-  const Index *touch_feature, *chosen;
+  const Index *touch_feature, *chosen, *kept_first;
   const PlacedBody* body;
   const double* restitution;
   const double *friction, *collider_friction;
@@ -477,17 +522,16 @@ struct MakeContactRows {
   TRIBO_HD void operator()(Index p) const {
     const Index first = pair[p].first;
     Index to = first;
-    for (Index k = slot_start[entry_start[p]]; k < slot_start[entry_start[p + 1]]; ++k)
+    for (Index k = touch_start[p]; k < touch_start[p + 1]; ++k)
       if (chosen[k] == 1) row[to++] = make(p, touch[k], touch_feature[k]);
-    pass_on(pair[p], first, to);
+    if (touch_start[p + 1] > touch_start[p]) pass_on(pair[p], kept_first[p], first, to);
     for (Index i = first; i < to; ++i) begin(row[i]);
   }
   /// What held a touch that is not chosen any more goes to the nearest one that is: two that have touched at four
   /// corners and now do at eight are still pressed as much. Without it a tenth of the forces in a stack was lost in
   /// each step.
-  TRIBO_HD void pass_on(const RigidPair& two, Index first, Index end) const {
-    for (Index k = kept.first_of(two.a, two.b); k < kept.count; ++k) {
-      if (kept.kept[0][k] != two.a || kept.kept[1][k] != two.b) return;
+  TRIBO_HD void pass_on(const RigidPair& two, Index held, Index first, Index end) const {
+    for (Index k = held; kept.is_of(k, two.a, two.b); ++k) {
       const Vec3d at = vector_at(kept_at, k), force = vector_at(kept_force, k);
       const Vec3d arm = body[two.a].rotation * at;
       Index nearest = -1;
@@ -613,8 +657,8 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
   c.search.box.resize_discard(mesh.count);
   parallel_for(ex, rows_label, mesh.count,
                PutRowBox{body, view(mesh.low), view(mesh.high), mesh.radius.data(), reach, view(c.search.box)});
-  list_near(ex, rows_label, "rigid bodies", mesh.count, MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count},
-            c.search);
+  list_near(ex, rows_label, "rigid bodies", mesh.count,
+            MayTouch{mesh.inverse_mass.data(), c.apart.data(), c.apart_count}, c.search);
   Index lonely = 0;
   if (!open.empty()) {
     c.beside.resize_discard(mesh.count);
@@ -630,49 +674,48 @@ void find_rows(Exec& ex, const RigidMesh& mesh, const RigidContactRules& rules, 
                KeyPair{c.search.near.data(), c.lonely.data(), c.search.near_count, all, c.key.data(), c.order.data()});
   c.sorter.sort(ex, rows_label, c.key, c.order, c.pairs, key_bits(all * (all + 1) + all));
   c.pair.resize_discard(c.pairs);
-  c.entry_start.resize_discard(c.pairs + 1);
-  parallel_for(ex, rows_label, c.pairs + 1,
-               MakePair{c.key.data(), all, body, mesh.sample_begin.data(), mesh.sample_end.data(), c.pair.data(),
-                        c.entry_start.data(), c.pairs});
-  const Index entries = exclusive_scan(ex, rows_label, c.entry_start, c.entry_start, c.pairs + 1);
-  if (entries == 0) {
-    c.pairs = 0;
-    return;
-  }
-  const PairSides sides{c.pair.data(), c.entry_start.data(), body, mesh.sample_begin.data(), mesh.sample_end.data()};
-  c.slots.resize_discard(entries + 1);
-  c.slot_start.resize_discard(entries + 1);
-  for_each_team<CountTouchSlots::Scratch>(
-      ex, rows_label, c.pairs,
-      CountTouchSlots{sides, row_feelers_of(mesh), view(mesh.low), view(mesh.high), mesh.round.data(), mesh.radius.data(), open,
-                 reach, c.pairs, c.slots.data()});
-  const Index slots = exclusive_scan(ex, rows_label, c.slots, c.slot_start, entries + 1);
+  parallel_for(ex, rows_label, c.pairs, MakePair{c.key.data(), all, c.pair.data()});
+  const NearFeelers near{c.pair.data(),
+                         body,
+                         mesh.sample_begin.data(),
+                         mesh.sample_end.data(),
+                         row_feelers_of(mesh),
+                         view(mesh.low),
+                         view(mesh.high),
+                         mesh.round.data(),
+                         mesh.radius.data(),
+                         open,
+                         reach};
+  c.touch_start.resize_discard(c.pairs + 1);
+  for_each_team<CountTouchSlots::Scratch>(ex, rows_label, c.pairs,
+                                          CountTouchSlots{near, c.pairs, c.touch_start.data()});
+  const Index slots = exclusive_scan(ex, rows_label, c.touch_start, c.touch_start, c.pairs + 1);
   c.touch.resize_discard(slots);
   c.touch_feature.resize_discard(slots);
   c.found.resize_discard(slots);
   c.chosen.resize_discard(slots);
+  c.kept_first.resize_discard(c.pairs);
+  const KeptForces kept{view(state.kept), state.kept_count};
   const RigidView bodies{mesh.count, work.body.data(), mesh.shapes.view()};
   for_each_team<FindTouches::Scratch>(
       ex, rows_label, c.pairs,
-      FindTouches{sides, row_feelers_of(mesh), bodies, mesh.thickness.data(), open, open_number.data(), reach,
-                  mesh.radius.data(), KeptForces{view(state.kept), state.kept_count}, c.slot_start.data(),
-                  c.slots.data(), c.touch.data(), c.touch_feature.data()});
+      FindTouches{near, bodies, mesh.thickness.data(), open_number.data(), kept, c.touch_start.data(), c.touch.data(),
+                  c.touch_feature.data(), c.kept_first.data()});
   c.chosen_start.resize_discard(c.pairs + 1);
-  parallel_for(
-      ex, rows_label, c.pairs + 1,
-      ChooseTouches{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(), body, mesh.radius.data(),
-                    rules.rest, c.found.data(), c.chosen.data(), c.chosen_start.data(), c.pairs},
-      rows_grain);
+  parallel_for(ex, rows_label, c.pairs + 1,
+               ChooseTouches{c.pair.data(), c.touch_start.data(), c.touch.data(), body, mesh.radius.data(), rules.rest,
+                             c.found.data(), c.chosen.data(), c.chosen_start.data(), c.pairs},
+               rows_grain);
   c.rows = exclusive_scan(ex, rows_label, c.chosen_start, c.chosen_start, c.pairs + 1);
   parallel_for(ex, rows_label, c.pairs, PlaceRows{c.chosen_start.data(), c.pair.data()});
   c.row.resize_discard(c.rows);
-  parallel_for(ex, rows_label, c.pairs,
-               MakeContactRows{c.pair.data(), c.entry_start.data(), c.slot_start.data(), c.touch.data(),
-                        c.touch_feature.data(), c.chosen.data(), body, mesh.restitution.data(), mesh.friction.data(),
-                        mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
-                        mesh.colliders, KeptForces{view(state.kept), state.kept_count}, view(state.kept_force),
-                        view(state.kept_at), rules, dt, c.row.data()},
-               rows_grain);
+  parallel_for(
+      ex, rows_label, c.pairs,
+      MakeContactRows{c.pair.data(), c.touch_start.data(), c.touch.data(), c.touch_feature.data(), c.chosen.data(),
+                      c.kept_first.data(), body, mesh.restitution.data(), mesh.friction.data(),
+                      mesh.collider_friction.size() > 0 ? mesh.collider_friction.data() : nullptr, mesh.groups,
+                      mesh.colliders, kept, view(state.kept_force), view(state.kept_at), rules, dt, c.row.data()},
+      rows_grain);
 }
 
 void keep_forces(Exec& ex, RigidContacts& c, double dt, const RigidWork& work, RigidState& state) {

@@ -28,8 +28,8 @@ struct RigidRow {
   Vec3d carried;   ///< velocity of the collider there [m/s]
   double allowed;  ///< approach that closes the gap within the step [m/s]
   double restitution;
-  double falls;    ///< acceleration of the approach by gravity [m/s^2]
-  double push;     ///< separation that brings what is too near apart [m/s]
+  double falls;  ///< acceleration of the approach by gravity [m/s^2]
+  double push;   ///< separation that brings what is too near apart [m/s]
   double friction;
   double gives, slips;  ///< change of the velocity along n by an impulse along n, and the most across [1/kg]
   double normal;        ///< impulse so far [N s]
@@ -44,8 +44,8 @@ struct RigidRow {
 inline constexpr double rest_cells = 0.02;
 
 struct RigidContactRules {
-  double rest = 0;     ///< distance at which bodies rest [m]
-  double deepest = 0;  ///< of what is pushed apart at once [m]
+  double rest = 0;                ///< distance at which bodies rest [m]
+  double deepest = 0;             ///< of what is pushed apart at once [m]
   Vec3d gravity = Vec3d::zero();  ///< [m/s^2]
 };
 
@@ -69,8 +69,7 @@ struct RigidContacts {
   Array<Index> order;
   RadixSorter sorter;
   Array<RigidPair> pair;
-  Array<Index> entry_start;        ///< of each pair: its first feeler
-  Array<Index> slots, slot_start;  ///< of feelers
+  Array<Index> touch_start, kept_first;  ///< of each pair: in `touch`, and among forces that were kept
   Array<RigidTouch> touch;
   Array<Index> touch_feature, found, chosen, chosen_start;
   Array<RigidRow> row;
@@ -85,9 +84,9 @@ struct RigidContacts {
 
   std::size_t bytes() const {
     return search.bytes() + beside.bytes() + lonely.bytes() + key.bytes() + order.bytes() + sorter.bytes() +
-           pair.bytes() + entry_start.bytes() + slots.bytes() + slot_start.bytes() + touch.bytes() +
-           touch_feature.bytes() + found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() +
-           mobility.bytes() + hit.bytes() + before.bytes() + kick.bytes() + apart.bytes();
+           pair.bytes() + touch_start.bytes() + kept_first.bytes() + touch.bytes() + touch_feature.bytes() +
+           found.bytes() + chosen.bytes() + chosen_start.bytes() + row.bytes() + kept_place.bytes() + mobility.bytes() +
+           hit.bytes() + before.bytes() + kick.bytes() + apart.bytes();
   }
 };
 

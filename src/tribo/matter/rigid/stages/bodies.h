@@ -8,6 +8,7 @@
 #include "tribo/exec/columns.h"
 #include "tribo/math/rotation.h"
 #include "tribo/matter/rigid/seed.h"
+#include "tribo/matter/rigid/solid_triangles.h"
 
 /// \file
 /// Rigid bodies as others meet them during a step: where they are, how they move, how far away their surfaces are, and
@@ -19,10 +20,10 @@ using Vec3d = Vec<double, 3>;
 
 /// A body in place; impulses change its velocities.
 struct PlacedBody {
-  Vec3d x;                ///< center of mass [m]
-  Mat<double, 3> rotation;  ///< body to world
-  Vec3d v, w;             ///< [m/s], [rad/s]
-  double inverse_mass;    ///< 0 of what follows keyframes [1/kg]
+  Vec3d x;                         ///< center of mass [m]
+  Mat<double, 3> rotation;         ///< body to world
+  Vec3d v, w;                      ///< [m/s], [rad/s]
+  double inverse_mass;             ///< 0 of what follows keyframes [1/kg]
   Sym<double, 3> inverse_inertia;  ///< in the world [1/(kg m^2)]
   Index form, group;
 
@@ -59,17 +60,21 @@ class RigidShapesOf<std::variant<S...>> {
   /// Where that of a form is.
   struct Place {
     Index type, slot;
-    Vec3d center;  ///< of mass, in the frame of the shape
+    Vec3d center;          ///< of mass, in the frame of the shape
+    Index node, triangle;  ///< the first of SolidTriangles; node -1: none
   };
   struct View : RigidShapeSpan<DeviceForm<double, S>>... {
     const Place* place = nullptr;
+    SolidTriangles triangles;  ///< of all
 
     /// From a point in the body's frame.
     TRIBO_OUTLINED RigidSurface nearest(Index form, const Vec3d& p) const {
       RigidSurface surface{1e300, Vec3d::zero(), false};
       const Place& at = place[form];
       Index type = 0;
-      (look(static_cast<const RigidShapeSpan<DeviceForm<double, S>>&>(*this), type++, at, p + at.center, surface), ...);
+      const SolidTriangles own{at.node >= 0 ? triangles.node + at.node : nullptr, triangles.triangle + at.triangle};
+      (look(static_cast<const RigidShapeSpan<DeviceForm<double, S>>&>(*this), type++, at, own, p + at.center, surface),
+       ...);
       return surface;
     }
     /// In the world.
@@ -81,12 +86,26 @@ class RigidShapesOf<std::variant<S...>> {
 
    private:
     template <class One>
-    TRIBO_HD static void look(const RigidShapeSpan<One>& span, Index type, const Place& at, const Vec3d& p,
-                              RigidSurface& surface) {
+    TRIBO_HD static void look(const RigidShapeSpan<One>& span, Index type, const Place& at,
+                              const SolidTriangles& triangles, const Vec3d& p, RigidSurface& surface) {
       if (at.type != type) return;
-      const SurfacePoint<double, 3> nearest = span.data[at.slot].nearest(p);
+      SurfacePoint<double, 3> nearest = span.data[at.slot].nearest(p);
+      look_closely(span.data[at.slot], triangles, p, nearest);
       surface = {nearest.distance, nearest.normal, is_flat(span.data[at.slot], nearest.normal)};
     }
+    template <class One>
+    TRIBO_HD static void look_closely(const One&, const SolidTriangles&, const Vec3d&, SurfacePoint<double, 3>&) {}
+    /// Near the surface of a mesh, where its samples are good to one spacing.
+    TRIBO_HD static void look_closely(const DistanceGrid<double>& grid, const SolidTriangles& triangles, const Vec3d& p,
+                                      SurfacePoint<double, 3>& nearest) {
+      const double sampled = nearest.distance, far = abs(sampled);
+      if (triangles.node == nullptr || !(far < 3 * grid.spacing)) return;
+      SurfacePoint<double, 3> exact;
+      if (!triangles.nearest(p, far + grid.spacing, exact)) return;
+      if (exact.distance * sampled < 0 && far > 0.5 * grid.spacing) return;  // holes that the winding number has closed
+      nearest = exact;
+    }
+
     template <class One>
     TRIBO_HD static bool is_flat(const One&, const Vec3d&) {
       return true;
@@ -102,14 +121,24 @@ class RigidShapesOf<std::variant<S...>> {
   void load(Exec& ex, const RigidSeed& seed) {
     std::tuple<std::vector<DeviceForm<double, S>>...> forms;
     std::vector<Place> places;
-    for (const RigidForm& form : seed.forms)
+    SolidTriangleLists triangles;
+    for (const RigidForm& form : seed.forms) {
+      const auto node = static_cast<Index>(triangles.nodes.size()),
+                 first = static_cast<Index>(triangles.triangles.size());
+      const auto* const mesh = std::get_if<Mesh>(&form.shape);
+      const bool exact = mesh != nullptr && triangles.add(*mesh);
       std::visit(
           [&]<class One>(const One& shape) {
             auto& all = std::get<std::vector<One>>(forms);
-            places.push_back({static_cast<Index>(form.shape.index()), static_cast<Index>(all.size()), form.center});
+            places.push_back({static_cast<Index>(form.shape.index()), static_cast<Index>(all.size()), form.center,
+                              exact ? node : -1, exact ? first : 0});
             all.push_back(shape);
           },
           store_.load(ex, form.shape));
+    }
+    copy_to_device(ex, triangles.nodes.data(), nodes_, static_cast<Index>(triangles.nodes.size()));
+    copy_to_device(ex, triangles.triangles.data(), triangles_, static_cast<Index>(triangles.triangles.size()));
+    view_.triangles = {nodes_.data(), triangles_.data()};
     (send(ex, std::get<std::vector<DeviceForm<double, S>>>(forms), std::get<Array<DeviceForm<double, S>>>(forms_),
           static_cast<RigidShapeSpan<DeviceForm<double, S>>&>(view_)),
      ...);
@@ -118,7 +147,8 @@ class RigidShapesOf<std::variant<S...>> {
   }
   const View& view() const { return view_; }
   std::size_t bytes() const {
-    return store_.bytes() + places_.bytes() + (std::get<Array<DeviceForm<double, S>>>(forms_).bytes() + ...);
+    return store_.bytes() + places_.bytes() + nodes_.bytes() + triangles_.bytes() +
+           (std::get<Array<DeviceForm<double, S>>>(forms_).bytes() + ...);
   }
 
  private:
@@ -130,6 +160,8 @@ class RigidShapesOf<std::variant<S...>> {
 
   ShapeStore<double> store_;
   Array<Place> places_;
+  Array<TriangleNode> nodes_;
+  Array<SolidTriangle> triangles_;
   std::tuple<Array<DeviceForm<double, S>>...> forms_;
   View view_;
 };

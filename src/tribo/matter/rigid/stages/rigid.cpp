@@ -246,6 +246,16 @@ void load_bodies(Exec& ex, const RigidSeed& seed, RigidMesh& mesh, RigidState& s
   send(ex, samples, mesh.sample_radius, [&](std::size_t s) { return seed.samples[s].radius; });
   send(ex, samples, mesh.sample_ring, [&](std::size_t s) { return seed.samples[s].ring; });
   send(ex, samples, mesh.sample_facing, [&](std::size_t s) { return seed.samples[s].facing; });
+  // Flat faces that touch have corners or edges there, and all else has feelers of its own.
+  constexpr double nothing = -1e300;
+  send(ex, samples, mesh.sample_extent, [&](std::size_t s) {
+    const RigidSample& one = seed.samples[s];
+    return one.feeler == Feeler::face ? nothing : one.radius + one.ring;
+  });
+  send(ex, samples, mesh.sample_ball, [&](std::size_t s) {
+    const RigidSample& one = seed.samples[s];
+    return one.feeler == Feeler::ball ? one.radius : nothing;
+  });
   send(ex, samples, mesh.sample_feeler, [&](std::size_t s) { return static_cast<Index>(seed.samples[s].feeler); });
   const auto table = [&](const std::vector<double>& from, Array<double>& to) {
     copy_to_device(ex, from.data(), to, static_cast<Index>(from.size()));
@@ -363,14 +373,17 @@ std::vector<ObjectSums> measure_bodies(Exec& ex, const RigidMesh& mesh, const Ve
     const RigidBody& body = mesh.body[i];
     const RigidForm& form = mesh.form[static_cast<std::size_t>(body.form)];
     const BodyPlace& place = places[i];
-    const Sym<double, 3> inertia = carried(place.rotation, body.inertia);
+    // without what is pinned to it, which its own object sums up
+    const RigidPart own = mesh.part.empty() ? RigidPart{body.mass, Vec3d::zero(), body.inertia} : mesh.part[i];
+    const Vec3d arm = place.rotation * own.at, x = place.x + arm;
+    const Sym<double, 3> inertia = carried(place.rotation, own.inertia);
     const Vec3d spin = inertia * place.w;
     ObjectSums one;
-    one.add(body.mass, place.x, place.v);
+    one.add(own.mass, x, place.v + cross(place.w, arm));
     one.particles = 0;
     one.angular_momentum += spin;
     one.kinetic += 0.5 * dot(place.w, spin);
-    one.gravity -= body.mass * dot(gravity, place.x);
+    one.gravity -= own.mass * dot(gravity, x);
     // of m x x^T about the center: tr(J)/2 I - J
     const double half = 0.5 * trace(inertia);
     for (int a = 0; a < 3; ++a)

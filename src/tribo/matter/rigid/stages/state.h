@@ -46,7 +46,6 @@ struct RigidMesh {
   std::vector<RigidBody> body;  ///< on the host
   std::vector<RigidForm> form;
   std::vector<Motion> drives;
-  std::vector<std::string> joint_names;
   std::vector<Index> driven;  ///< bodies that follow keyframes
   std::vector<RigidPart> part;  ///< by body; empty: nothing is pinned to any
   RigidShapes shapes;
@@ -63,6 +62,9 @@ struct RigidMesh {
   // by sample
   Field<double, 3> sample_x, sample_n;
   Array<double> sample_radius, sample_ring, sample_facing;
+  /// How far it is felt with from x, for who is asked whether that may touch another body: for anything, and for what is
+  /// round; less than nothing where it is not (see seed.h) [m].
+  Array<double> sample_extent, sample_ball;
   Array<Index> sample_feeler;
   // tables
   Array<double> friction;                            ///< [group * groups + group]

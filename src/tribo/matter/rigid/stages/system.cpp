@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "tribo/engine/host_vectors.h"
 #include "tribo/matter/rigid/contact/impacts.h"
@@ -16,6 +18,11 @@ constexpr int sweeps = 20, shift_sweeps = 10;
 /// impulses that hold it, so that this takes few; and stacks whose impulses were left with errors of 1e-5 of it swayed
 /// forever.
 constexpr double enough = 1e-9;
+/// Where a load is a hundred times what carries it, impulses come to it by small steps, each step of time anew until
+/// there are enough of them to begin with. So many sweeps there are while one still changes velocities by more of what
+/// gravity does.
+constexpr int most_sweeps = 100;
+constexpr double nearly = 3e-4;
 /// Of rows and points in turns, at most, and the part of what gravity does in a step that they may leave to be done.
 constexpr int most_rounds = 4, most_solid_rounds = 8;
 constexpr double agreed = 0.01;
@@ -35,6 +42,27 @@ RigidSkin skin_of(const RigidSeed& seed, const RigidForm& form) {
   return skin;
 }
 
+/// Of a joint that has done nothing yet.
+JointReport empty_report(const RigidJoint& joint) {
+  JointReport report;
+  report.name = joint.name;
+  report.has_motor = joint.rule.motor != JointRule<double>::Motor::none;
+  std::visit(
+      [&]<class One>(const One& one) {
+        if constexpr (One::has_coordinate) {
+          report.coordinate =
+              One::coordinate_turns ? JointReport::Coordinate::angle : JointReport::Coordinate::position;
+        } else if constexpr (std::is_same_v<One, SpringJoint<double>>) {
+          report.is_spring = true;
+          if (one.length > 0) report.coordinate = JointReport::Coordinate::length;
+        } else if constexpr (std::is_same_v<One, DistanceJoint<double>>) {
+          report.coordinate = JointReport::Coordinate::length;
+        }
+      },
+      joint.joint);
+  return report;
+}
+
 }  // namespace
 
 template <class Real>
@@ -50,7 +78,7 @@ void RigidSystem<Real>::load(const Seeds& seeds) {
   load_joints(ex_, seed, mesh, joints, joint_work, state);
   std::vector<std::pair<Index, Index>> apart;
   for (const RigidJoint& joint : seed.joints) {
-    mesh.joint_names.push_back(joint.name);
+    reports_.push_back(empty_report(joint));
     for (const std::int32_t i : {joint.a, joint.b})
       if (i >= 0 && joint.rule.motor == JointRule<double>::Motor::speed)
         motor_speed_ = std::max(motor_speed_, std::abs(joint.rule.target) * std::max(1.0, radius_of(seed, i)));
@@ -117,6 +145,9 @@ void RigidSystem<Real>::each_saved(StateList& list) {
   list.column("rigid.kept_at", state.kept_at, state.kept_count);
   list.column("rigid.joint_force", state.joint_force, state.joints);
   list.column("rigid.joint_value", state.joint_value, state.joints);
+  if (state.joints == 0) return;
+  list.column("rigid.joint_sums", joint_work.sums, state.joints);
+  list.number("rigid.joint_time", joint_work.time);
 }
 
 template <class Real>
@@ -188,10 +219,24 @@ ImplicitReport RigidSystem<Real>::predict(const StepTry& attempt) {
   return report;
 }
 
-/// Twice the energy [J] of a change of velocities that is none.
+/// Twice the energy [J] of a change of velocities by a part of what gravity does in a step.
 template <class Real>
-double RigidSystem<Real>::small_change(double dt) const {
-  return squared_norm((enough * dt) * model_.gravity) * moving_mass_;
+double RigidSystem<Real>::small_change(double part) const {
+  return squared_norm((part * attempt_.dt) * model_.gravity) * moving_mass_;
+}
+
+template <class Real>
+RigidStep RigidSystem<Real>::step() {
+  return {&mesh,
+          &state,
+          &joints,
+          &colors,
+          &contacts,
+          &joint_work,
+          &work,
+          attempt_.dt,
+          small_change(enough),
+          small_change(nearly)};
 }
 
 template <class Real>
@@ -230,7 +275,8 @@ double RigidSystem<Real>::meet(const Phase<Real, 3>& phase, double dt) {
     read_nodes(ex_, phase.grid, own);
     unsettled_ += solve_points(ex_, work, own.points).unsettled;
     speed = give_to_nodes(ex_, phase.grid, own);
-    if ((!rows && own.shared == 0) || changed_velocities(ex_, mesh, work, before_) < agreed * this->gravity() * dt) break;
+    if ((!rows && own.shared == 0) || changed_velocities(ex_, mesh, work, before_) < agreed * this->gravity() * dt)
+      break;
   }
   return speed;
 }
@@ -263,7 +309,7 @@ void RigidSystem<Real>::meet_solids(const StepTry& attempt) {
 
 template <class Real>
 void RigidSystem<Real>::settle() {
-  step().answer(ex_, sweeps);
+  step().answer(ex_, sweeps, most_sweeps);
 }
 
 template <class Real>
@@ -271,10 +317,12 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
   if (empty()) return;
   pass_on_by_pins();
   if (unsettled_ > 0) ++report.solve.unconverged;
+  bring_rows_back(ex_, colors, contacts);
   tell_forces(ex_, mesh, contacts, joint_work, work, forces, attempt.tally);
   keep_forces(ex_, contacts, attempt.dt, work, state);
+  const SweepsUntil until{shift_sweeps, shift_sweeps, small_change(enough), 0};
   if (mesh.joints == 0) {
-    sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work);
+    sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work);
   } else {
     keep_joint_forces(ex_, mesh, joints, attempt.dt, joint_work, work, state);
     const auto joined = [&](int) {
@@ -282,11 +330,11 @@ void RigidSystem<Real>::finish(const StepTry& attempt, StepReport& report) {
       return true;
     };
     if (contacts.rows > 0)
-      sweep_ties(ex_, colors, SweepMode::shift, shift_sweeps, small_change(attempt.dt), contacts, joint_work, work,
-                 joined);
+      sweep_ties(ex_, colors, SweepMode::shift, until, contacts, joint_work, work, joined);
     else
       joined(0);
   }
+  bring_rows_back(ex_, colors, contacts);
   turn_back(ex_, colors, attempt.dt, contacts, work);
   mark_touched(ex_, colors, contacts, work);
   move_bodies(ex_, mesh, model_.gravity, attempt.dt, state, work);
@@ -314,6 +362,28 @@ template <class Real>
 void RigidSystem<Real>::contact_sources(std::vector<ObjectContact>& objects) const {
   for (std::size_t o = 0; o < forces.objects.size(); ++o)
     if (forces.objects[o].source != ContactSource::momentum) objects[o] = forces.objects[o];
+}
+
+template <class Real>
+void RigidSystem<Real>::report_joints(std::vector<JointReport>& all) {
+  if (mesh.joints == 0) return;
+  const std::vector<JointSums> sums = joint_sums(ex_, mesh, joint_work);
+  const std::vector<JointPresent> present = present_joints(ex_, mesh, joints, state, joint_work);
+  for (std::size_t j = 0; j < reports_.size(); ++j) {
+    JointReport report = reports_[j];
+    report.value = present[j].value;
+    report.speed = present[j].speed;
+    report.energy = present[j].energy;
+    report.force = sums[j].force;
+    report.torque = sums[j].torque;
+    report.motor = sums[j].motor;
+    all.push_back(std::move(report));
+  }
+}
+
+template <class Real>
+void RigidSystem<Real>::clear_joints() {
+  if (mesh.joints > 0) clear_joint_sums(ex_, mesh, joint_work);
 }
 
 template <class Real>
@@ -357,6 +427,8 @@ void RigidSystem<Real>::show(const EngineOptions&, Frame& frame) const {
 template <class Real>
 void RigidSystem<Real>::count(EngineCounts& counts) const {
   for (const RigidBody& body : mesh.body) counts.bodies += body.object >= 0 ? 1 : 0;
+  counts.rows += contacts.rows;
+  counts.row_sweeps += row_sweeps(ex_, colors);
   counts.contacts += contacts.rows + nodes[0].points.count + nodes[1].points.count +
                      solid_meeting.vertices.points.count + solid_meeting.others.points.count;
 }
@@ -375,11 +447,12 @@ template <class Real>
 std::size_t RigidSystem<Real>::bytes() const {
   std::size_t sum = this->saved_bytes() + work.bytes() + contacts.bytes() + joint_work.bytes() + colors.bytes() +
                     nodes[0].bytes() + nodes[1].bytes() + particles.bytes() + before_.bytes() + mesh.shapes.bytes() +
-                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() + mesh.inertia.bytes() + mesh.inverse_inertia.bytes() +
-                    mesh.low.bytes() + mesh.high.bytes() + mesh.sample_x.bytes() + mesh.sample_n.bytes();
+                    joints.bytes() + forces.bytes() + solid_meeting.bytes() + pins.bytes() + open_.kept_bytes() +
+                    mesh.inertia.bytes() + mesh.inverse_inertia.bytes() + mesh.low.bytes() + mesh.high.bytes() +
+                    mesh.sample_x.bytes() + mesh.sample_n.bytes();
   for (const Array<double>* a :
        {&mesh.inverse_mass, &mesh.mass, &mesh.thickness, &mesh.restitution, &mesh.radius, &mesh.sample_radius,
-        &mesh.sample_ring, &mesh.sample_facing, &mesh.friction, &mesh.collider_friction, &mesh.particle_friction,
+        &mesh.sample_ring, &mesh.sample_facing, &mesh.sample_extent, &mesh.sample_ball, &mesh.friction, &mesh.collider_friction, &mesh.particle_friction,
         &mesh.strand_friction, &mesh.solid_friction})
     sum += a->bytes();
   for (const Array<Index>* a : {&mesh.form_of, &mesh.group, &mesh.sample_begin, &mesh.sample_end, &mesh.round,

@@ -49,9 +49,7 @@ class RigidSystem final : public System<Real, 3> {
   bool has_bodies() const override { return !empty(); }
 
   /// Bodies in a step: from `predict` on where they are, from `collide` on what holds them.
-  RigidStep step() {
-    return {&mesh, &state, &joints, &colors, &contacts, &joint_work, &work, attempt_.dt, small_change(attempt_.dt)};
-  }
+  RigidStep step();
 
   void each_saved(StateList& list) override;
   void loaded() override;
@@ -65,6 +63,9 @@ class RigidSystem final : public System<Real, 3> {
 
   /// By momentum where neither joints nor keyframes act.
   void contact_sources(std::vector<ObjectContact>& objects) const override;
+
+  void report_joints(std::vector<JointReport>& all) override;
+  void clear_joints() override;
 
   double speed() const override { return state.speed; }
   double expected_speed() override;
@@ -80,7 +81,7 @@ class RigidSystem final : public System<Real, 3> {
 
   double driven_speed(double time, double dt) const;
   void evaluate();
-  double small_change(double dt) const;
+  double small_change(double part) const;
   /// Finds what touches, once a try.
   void touch(const StepTry& attempt);
   /// Impulses between bodies and by joints.
@@ -109,6 +110,7 @@ class RigidSystem final : public System<Real, 3> {
   StepTry attempt_{};
   Array<Shift> before_;      ///< velocities of bodies, to see whether rounds still change them
   Index unsettled_ = 0;      ///< bodies whose points were not settled, in this step
+  std::vector<JointReport> reports_;  ///< what joints are called and have
   double motor_speed_ = 0;  ///< of motors that turn or push by speed [m/s]
 };
 

@@ -341,7 +341,7 @@ RigidAnswer push_rigids(Exec& ex, const RodState<Real>& state, RodObstacles<Real
                         StrandRigids<Real>& rigids) {
   if (rigids.contacts == 0) return {};
   sum_pushes(ex, state, obstacles, rigids);
-  rigids.bodies.answer(ex, body_sweeps);
+  rigids.bodies.answer(ex, body_sweeps, body_sweeps);
   parallel_for(ex, rigids_label, rigids.contacts,
                FollowRigid<Real>{rigids.contact.data(), places_of(state), view(state.v), yield_of(rigids),
                                  obstacles.obstacle.data(), rigids.answer.data()});

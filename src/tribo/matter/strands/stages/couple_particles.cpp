@@ -8,7 +8,7 @@
 namespace tribo::TRIBO_BACKEND {
 namespace {
 
-using Shape = BlockShape<3>;
+using GridBlock = BlockShape<3>;
 
 struct FindParticles {
   const Cell<3>* blocks;
@@ -29,13 +29,13 @@ struct MassAround {
     Cell<3> other = block;
     bool beyond = false;
     for (int k = 0; k < 3; ++k) {
-      const std::int32_t ahead = at[k] < 0 ? -1 : at[k] >= Shape::side ? 1 : 0;
+      const std::int32_t ahead = at[k] < 0 ? -1 : at[k] >= GridBlock::side ? 1 : 0;
       beyond = beyond || ahead != 0;
       other[k] += ahead;
-      at[k] -= ahead * Shape::side;
+      at[k] -= ahead * GridBlock::side;
     }
     const Index b = beyond ? find_block(grid.blocks, grid.block_count, other) : number;
-    return b < 0 ? Real(0) : grid.nodes[Size{b} * Shape::nodes + flatten(at, Shape::side)][3];
+    return b < 0 ? Real(0) : grid.nodes[Size{b} * GridBlock::nodes + flatten(at, GridBlock::side)][3];
   }
 };
 
@@ -50,13 +50,13 @@ struct FaceParticles {
   TRIBO_HD void operator()(Index i) const {
     Vec<Real, 4>& to = facing[i];
     to = {{Real(0), Real(0), Real(0), Real(1)}};
-    const Index b = i / Shape::nodes;
-    const int node = static_cast<int>(i % Shape::nodes);
+    const Index b = i / GridBlock::nodes;
+    const int node = static_cast<int>(i % GridBlock::nodes);
     if (found[b] < 0) return;
     const Real m1 = strands.nodes[i][3];
-    const Real m2 = particles.nodes[Size{found[b]} * Shape::nodes + node][3];
+    const Real m2 = particles.nodes[Size{found[b]} * GridBlock::nodes + node][3];
     if (!(m1 > Real(0)) || !(m2 > Real(0))) return;
-    const Cell<3> at = unflatten<3>(node, Shape::side);
+    const Cell<3> at = unflatten<3>(node, GridBlock::side);
     const MassAround<Real> first{strands, strands.blocks[b], b}, second{particles, strands.blocks[b], found[b]};
     // Masses as shares of the node's, which may be small beyond the digits of their squares.
     const Real inverse = Real(1) / (m1 + m2), share1 = m1 * inverse, share2 = m2 * inverse;
@@ -87,10 +87,10 @@ struct CoupleStrandNode {
   Real friction;
 
   TRIBO_HD void operator()(Index i) const {
-    const Index b = i / Shape::nodes;
+    const Index b = i / GridBlock::nodes;
     if (found[b] < 0) return;
     NodePack<Real>& first = strands.nodes[i];
-    NodePack<Real>& second = particles.nodes[Size{found[b]} * Shape::nodes + i % Shape::nodes];
+    NodePack<Real>& second = particles.nodes[Size{found[b]} * GridBlock::nodes + i % GridBlock::nodes];
     const Real m1 = first[3], m2 = second[3];
     if (!(m1 > Real(0)) || !(m2 > Real(0))) return;
     const Vec<Real, 3> v1{{first[0], first[1], first[2]}}, v2{{second[0], second[1], second[2]}};
@@ -120,8 +120,8 @@ struct CoupleStrandNode {
 template <class Real>
 struct ShareVelocity {
   struct Scratch {
-    NodePack<Real> before[Shape::arena_nodes];
-    Vec<Real, 4> facing[Shape::arena_nodes];
+    NodePack<Real> before[GridBlock::arena_nodes];
+    Vec<Real, 4> facing[GridBlock::arena_nodes];
   };
   FieldView<const Real, 3> x, v;
   FieldView<const Real, 9> C;
@@ -134,8 +134,8 @@ struct ShareVelocity {
 
   TRIBO_HD void operator()(const Team& team, Index b, Scratch& scratch) const {
     const Bin<3> bin = bins[b];
-    fill_arena<3, 3>(team, bin_blocks + Size{b} * Shape::neighbors, before, scratch.before);
-    fill_arena<3, 3>(team, bin_blocks + Size{b} * Shape::neighbors, facing, scratch.facing);
+    fill_arena<3, 3>(team, bin_blocks + Size{b} * GridBlock::neighbors, before, scratch.before);
+    fill_arena<3, 3>(team, bin_blocks + Size{b} * GridBlock::neighbors, facing, scratch.facing);
     team.barrier();
     for (Index i = bin.begin + team.rank(); i < bin.end; i += Team::size) {
       const Vec<Real, 3> dv = of_vertex(bin, i, scratch);
@@ -153,12 +153,12 @@ struct ShareVelocity {
       offset[k] = scaled - base;
       const SplineWeights<Real, 3> weights(offset[k]);
       for (int j = 0; j < 3; ++j) w[k][j] = weights.w[j];
-      cell = cell * Shape::arena_side + static_cast<int>(base) - (bin.block[k] * Shape::side - Shape::margin);
+      cell = cell * GridBlock::arena_side + static_cast<int>(base) - (bin.block[k] * GridBlock::side - GridBlock::margin);
     }
     for (int a = 0; a < 3; ++a)
       for (int b = 0; b < 3; ++b)
         for (int c = 0; c < 3; ++c) {
-          const int node = cell + (a * Shape::arena_side + b) * Shape::arena_side + c;
+          const int node = cell + (a * GridBlock::arena_side + b) * GridBlock::arena_side + c;
           const Vec<Real, 4> face = scratch.facing[node];
           const Vec<Real, 3> n{{face[0], face[1], face[2]}};
           const Vec<Real, 3> arm{{dx * (Real(a) - offset[0]), dx * (Real(b) - offset[1]), dx * (Real(c) - offset[2])}};
@@ -178,9 +178,9 @@ struct SpeedOfParticles {
   const Index* found;
   const NodePack<Real>* grid;
   TRIBO_HD Real operator()(Index i) const {
-    const Index block = found[i / Shape::nodes];
+    const Index block = found[i / GridBlock::nodes];
     if (block < 0) return Real(0);
-    const NodePack<Real>& node = grid[Size{block} * Shape::nodes + i % Shape::nodes];
+    const NodePack<Real>& node = grid[Size{block} * GridBlock::nodes + i % GridBlock::nodes];
     return max(max(abs(node[0]), abs(node[1])), abs(node[2]));
   }
 };
@@ -189,7 +189,7 @@ struct SpeedOfParticles {
 template <class Real>
 double couple_particles(Exec& ex, const GridNodes<Real, 3>& strands, const GridNodes<Real, 3>& particles,
                         double friction, CoupleParticlesWork<Real>& work) {
-  const Index nodes = strands.block_count * Shape::nodes;
+  const Index nodes = strands.block_count * GridBlock::nodes;
   work.found.resize_discard(strands.block_count);
   work.facing.resize_discard(nodes);
   parallel_for(ex, "couple", strands.block_count,

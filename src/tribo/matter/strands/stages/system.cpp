@@ -206,7 +206,7 @@ void RodSystem<Real>::settle_skin(double dt) {
   const int rounds = mesh.has_rigid_skin ? rigid_rounds : 1;
   for (int k = 0; k < rounds; ++k) {
     push_skin(dt);
-    if (mesh.has_rigid_skin) rigids_.step().answer(ex_, rigid_sweeps);
+    if (mesh.has_rigid_skin) rigids_.step().answer(ex_, rigid_sweeps, rigid_sweeps);
   }
 }
 
