@@ -102,7 +102,7 @@ Outlay RigidRoom::outlay(const MemoryRules&, const Model&, const Amounts& amount
   const RigidAmounts& rigid = amounts.of<RigidAmounts>();
   Outlay outlay;
   if (rigid.bodies > 0)
-    outlay.bytes = 150e3 + 800 * rigid.bodies + 100 * rigid.felt + 190 * rigid.edges + 370 * rigid.rows();
+    outlay.bytes = 100e3 + 800 * rigid.bodies + 80 * rigid.edges + 1000 * rigid.rows();
   outlay.seed_bytes = 300 * rigid.bodies + 72 * rigid.feelers + 60 * rigid.vertices;
   if (rigid.bodies > 0) outlay.amount = fmt::format("{:.0f} rigid bodies", rigid.bodies);
   // Feelers of two near each other have numbers of their own, and those have sums.
